@@ -1,0 +1,116 @@
+/**
+ * Every error that a caller can meet, by name. An error that crosses from the worker travels as
+ * {@link SerializedError} and is an instance of its class again on the page.
+ */
+
+/** An error as it crosses `postMessage`. */
+export interface SerializedError {
+  name: ErrorName;
+  message: string;
+  /** HTTP status that an OpenAI server would answer with. */
+  status: number;
+  /** OpenAI's machine-readable code, for example `context_length_exceeded`. */
+  code: string | null;
+  /** The request field at fault, as a path such as `messages[2].content`. */
+  param: string | null;
+}
+
+export interface ErrorDetails {
+  param?: string | null;
+  code?: string | null;
+  cause?: unknown;
+}
+
+/** The base of all errors thrown by Tokenprism; has the fields of OpenAI's error object. */
+export class TokenprismError extends Error {
+  override name: ErrorName = 'TokenprismError';
+  readonly status: number = 500;
+  readonly code: string | null;
+  readonly param: string | null;
+  /** OpenAI's error type: `invalid_request_error` for 4xx, else `server_error`. */
+  get type(): string {
+    return this.status < 500 ? 'invalid_request_error' : 'server_error';
+  }
+
+  constructor(message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = details.code ?? null;
+    this.param = details.param ?? null;
+  }
+
+  /** The error in the shape that an OpenAI server sends. */
+  toJSON(): { error: { message: string; type: string; param: string | null; code: string | null } } {
+    return { error: { message: this.message, type: this.type, param: this.param, code: this.code } };
+  }
+}
+
+/** The request is wrong: nothing ran. `param` names the field, the message says what to do. */
+export class BadRequestError extends TokenprismError {
+  override name = 'BadRequestError' as const;
+  override readonly status = 400;
+}
+
+/** The request was aborted by its caller. Named as the platform names it, so `error.name === 'AbortError'`. */
+export class RequestAbortedError extends TokenprismError {
+  override name = 'AbortError' as const;
+  override readonly status = 499;
+}
+
+/** The GPU device was lost while the request ran. The next request works on a new device. */
+export class DeviceLostError extends TokenprismError {
+  override name = 'DeviceLostError' as const;
+  override readonly status = 503;
+}
+
+/** WebGPU was asked for and there is none, or what there is computes wrong numbers. */
+export class WebGPUUnavailableError extends TokenprismError {
+  override name = 'WebGPUUnavailableError' as const;
+  override readonly status = 503;
+}
+
+/** A model file is missing, is not what it should be, or cannot be run. */
+export class ModelLoadError extends TokenprismError {
+  override name = 'ModelLoadError' as const;
+  override readonly status = 500;
+}
+
+/** The worker died or broke its protocol. */
+export class WorkerError extends TokenprismError {
+  override name = 'WorkerError' as const;
+  override readonly status = 500;
+}
+
+/** The engine was closed; make a new one with `createEngine`. */
+export class EngineClosedError extends TokenprismError {
+  override name = 'EngineClosedError' as const;
+  override readonly status = 503;
+}
+
+const classes = {
+  TokenprismError,
+  BadRequestError,
+  AbortError: RequestAbortedError,
+  DeviceLostError,
+  WebGPUUnavailableError,
+  ModelLoadError,
+  WorkerError,
+  EngineClosedError,
+};
+
+export type ErrorName = keyof typeof classes;
+
+/** Makes any thrown value fit for `postMessage`; what is not ours becomes a `TokenprismError`. */
+export function serializeError(thrown: unknown): SerializedError {
+  if (thrown instanceof TokenprismError) {
+    const { name, message, status, code, param } = thrown;
+    return { name, message, status, code, param };
+  }
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return { name: 'TokenprismError', message, status: 500, code: 'internal_error', param: null };
+}
+
+/** The counterpart of {@link serializeError}: an instance of the class that `name` says. */
+export function deserializeError(error: SerializedError): TokenprismError {
+  const constructor = classes[error.name] ?? TokenprismError;
+  return new constructor(error.message, { code: error.code, param: error.param });
+}

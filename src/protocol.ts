@@ -1,0 +1,218 @@
+/**
+ * All messages between page and worker. The worker pushes, the page never pulls: a busy page does not
+ * stall decoding. Everything about a request carries its number; everything about a choice its index.
+ *
+ * ```
+ *  page                                worker
+ *  load ──────────────────────────────▶
+ *       ◀───────── progress … loaded | failed
+ *  generate ──────────────────────────▶ queued
+ *       ◀── state { prefilling, … }      rendering, prefilling
+ *       ◀── started { promptTokenIds }   decoding
+ *       ◀── tokens { choice, from, ids } …
+ *  cut { choice, at } ────────────────▶  ending
+ *       ◀── done { choices, usage, timings } | failed
+ * ```
+ */
+import type { SerializedError } from './errors.ts';
+
+/** Where a model's files are. */
+export type ModelSource =
+  /** A folder with `config.json`, `tokenizer.json`, `onnx/…`: an absolute URL that ends with `/`. */
+  | { kind: 'folder'; url: string }
+  /** A repository of the Hugging Face Hub, for example `onnx-community/Qwen3-0.6B-ONNX`. */
+  | { kind: 'hub'; repository: string; revision: string };
+
+/** `auto`: WebGPU on a real GPU, WASM where there is none or only a software adapter. */
+export type DeviceChoice = 'auto' | 'webgpu' | 'wasm';
+
+/** Weight formats by the Hub's convention; the file is `onnx/model` + suffix + `.onnx`. */
+export type Dtype = 'auto' | 'fp32' | 'fp16' | 'q8' | 'q4' | 'q4f16' | 'int8' | 'uint8' | 'bnb4';
+
+/** What computes the logits. */
+export type BackendChoice =
+  | { kind: 'transformers'; device: DeviceChoice; dtype: Dtype }
+  /** Replays given outputs through the real worker, protocol and page. For tests of everything but the model. */
+  | { kind: 'scripted'; turns: ScriptedTurn[] };
+
+/**
+ * One answer of the scripted backend, given out in the order of the requests (round and round).
+ * `text` is tokenized with special tokens recognised; `ids` is taken as it is. An end-of-sequence token
+ * is appended unless `open` is set, which lets a request run into its `max_tokens`.
+ */
+export interface ScriptedTurn {
+  text?: string;
+  ids?: number[];
+  open?: boolean;
+  /** Milliseconds before each token. */
+  delay?: number;
+  /** Fails the forward pass before this token index with a device loss. */
+  loseDeviceAt?: number;
+}
+
+/** Which device runs the model, and why that one. */
+export interface DeviceReport {
+  device: 'webgpu' | 'wasm' | 'scripted';
+  /** One sentence for people, for example why WASM was chosen. */
+  reason: string;
+  /** The WebGPU adapter, `null` without one. */
+  adapter: {
+    vendor: string;
+    architecture: string;
+    device: string;
+    description: string;
+    isSoftware: boolean;
+    features: string[];
+  } | null;
+  dtype: string;
+}
+
+/** What the page must know of a loaded model. */
+export interface ModelReport {
+  /** The name that requests and answers carry as `model`. */
+  id: string;
+  /** Hub `model_type`, for example `qwen3`. */
+  modelType: string;
+  vocabularySize: number;
+  /** Tokens of prompt and answer together. */
+  contextLength: number;
+  eosTokenIds: number[];
+  /** The default chat template, for the recognition of the format. */
+  chatTemplate: string;
+  /** Sampling defaults from `generation_config.json`. */
+  defaults: Partial<SamplingOptions>;
+}
+
+/**
+ * The vocabulary as bytes: token `id` is `bytes.subarray(offsets[id], offsets[id + 1])`.
+ * Detokenizing is appending bytes and decoding UTF-8.
+ */
+export interface TokenTable {
+  bytes: Uint8Array;
+  /** Length is the vocabulary size + 1. */
+  offsets: Uint32Array;
+  /** One byte a token, see {@link TokenFlag}. */
+  flags: Uint8Array;
+}
+
+/** Bits of `TokenTable.flags`. */
+export const TokenFlag = {
+  /** An added token: matched whole in the tokenizer's input, never merged from others. */
+  added: 1,
+  /** A control token (`special: true`): no text of the model's answer unless a format declares it. */
+  special: 2,
+} as const;
+
+/** How the next token is chosen. Unset means the model's `generation_config.json`, then the neutral value. */
+export interface SamplingOptions {
+  /** 0 is greedy. */
+  temperature: number;
+  /** 0 is off. */
+  topK: number;
+  /** 1 is off. */
+  topP: number;
+  /** 0 is off; relative to the largest probability. */
+  minP: number;
+  /** 1 is off; over prompt and answer. */
+  repetitionPenalty: number;
+  /** 0 is off; over the answer. */
+  presencePenalty: number;
+  /** 0 is off; over the answer, by count. */
+  frequencyPenalty: number;
+  /** The same seed, request and device give the same tokens. `null`: a fresh one, reported in `started`. */
+  seed: number | null;
+}
+
+/** A message as the chat template reads it: `content` is text, `arguments` an object where it parses. */
+export interface TemplateMessage {
+  role: string;
+  content: string | null;
+  reasoning?: string;
+  reasoning_content?: string;
+  name?: string;
+  tool_call_id?: string;
+  tool_calls?: {
+    id: string;
+    type: 'function';
+    function: { name: string; arguments: Record<string, unknown> | string };
+  }[];
+}
+
+/** One request, as the worker needs it. */
+export interface GenerateJob {
+  messages: TemplateMessage[];
+  /** OpenAI tool objects for the template; `null` when none are offered. */
+  tools: unknown[] | null;
+  /** Extra variables of the template, for example `{ enable_thinking: false }`. */
+  templateArguments: Record<string, unknown>;
+  sampling: Partial<SamplingOptions>;
+  /** The most tokens to generate; `null`: what the context leaves. */
+  maxTokens: number | null;
+  /** Parallel choices. */
+  choices: number;
+}
+
+export type RequestState = 'queued' | 'rendering' | 'prefilling' | 'decoding' | 'ending';
+
+/** Why a choice ended: an EOS token, the limit, a `cut` of the page, an abort. */
+export type EndReason = 'eos' | 'length' | 'cut' | 'abort';
+
+export interface ChoiceEnd {
+  choice: number;
+  reason: EndReason;
+  /** Tokens that count, the EOS included; after a `cut`, its `at`. */
+  completionTokens: number;
+}
+
+export interface TokenUsage {
+  promptTokens: number;
+  /** Of the prompt, those whose keys and values were reused. */
+  cachedTokens: number;
+  completionTokens: number;
+}
+
+/** Milliseconds, measured in the worker. */
+export interface Timings {
+  queued: number;
+  rendering: number;
+  prefill: number;
+  /** From the end of the prefill to the last token. */
+  decode: number;
+  /** From the arrival of the request to the first token. */
+  timeToFirstToken: number;
+  /** Decoded tokens a second, the first one excluded; 0 with fewer than two. */
+  tokensPerSecond: number;
+}
+
+export type ToWorker =
+  | { type: 'load'; model: ModelSource; backend: BackendChoice; wasmUrl: string | null }
+  | { type: 'generate'; request: number; job: GenerateJob }
+  /** The output of `choice` counts up to its token `at` (exclusive): a stop string, the end of the first call. */
+  | { type: 'cut'; request: number; choice: number; at: number }
+  | { type: 'abort'; request: number }
+  /** Releases everything; the worker answers with `closed` and can be terminated. */
+  | { type: 'close' };
+
+export type FromWorker =
+  | { type: 'progress'; progress: LoadProgress }
+  | { type: 'loaded'; model: ModelReport; device: DeviceReport; table: TokenTable; milliseconds: number }
+  /** A new device after a loss; nothing else of `loaded` changes. */
+  | { type: 'device'; device: DeviceReport }
+  | { type: 'state'; request: number; state: RequestState; done?: number; total?: number }
+  | { type: 'started'; request: number; promptTokenIds: Uint32Array; prompt: string; seed: number }
+  /** `ids` are the tokens from index `from` on of this choice, in order, none left out. */
+  | { type: 'tokens'; request: number; choice: number; from: number; ids: number[] }
+  | { type: 'done'; request: number; choices: ChoiceEnd[]; usage: TokenUsage; timings: Timings }
+  /** With a request: it ends here. Without: the load failed, or the worker is of no more use. */
+  | { type: 'failed'; request: number | null; error: SerializedError }
+  | { type: 'closed' };
+
+/** Bytes of one file, or a step that has no bytes. */
+export interface LoadProgress {
+  phase: 'download' | 'tokenizer' | 'session' | 'warmup';
+  /** File name relative to the model's folder; `null` outside of downloads. */
+  file: string | null;
+  loaded: number;
+  /** 0 where the server does not say. */
+  total: number;
+}
