@@ -1,0 +1,52 @@
+/**
+ * What a model runtime has to be able to do, and no more. Sampling, prefix reuse, grammar, drafts and the
+ * request's life are written once, above it.
+ */
+import type { DeviceReport } from '../../src/protocol.ts';
+
+/** Logits of the positions asked for, on the device until somebody reads them. */
+export interface Logits {
+  /** Positions held; row `rows - 1` belongs to the last token fed. */
+  readonly rows: number;
+  /** Values a row. At least the tokenizer's vocabulary; often padded beyond it. */
+  readonly width: number;
+  /** Row-major float32 on the GPU, for reduction there; `null` where the logits are only in memory. */
+  readonly buffer: GPUBuffer | null;
+  /** One row, downloaded when needed. The array may be reused by the next forward pass: copy to keep. */
+  read(row: number): Promise<Float32Array>;
+  /** Gives the memory back. Safe to call twice. */
+  release(): void;
+}
+
+/** One KV cache. Not shared between requests; used by one call at a time. */
+export interface Sequence {
+  /** Tokens whose keys and values are held. */
+  readonly length: number;
+  /**
+   * Runs the model over `ids`, appending them. Keeps the logits of the last `rows` positions (1 for prefill
+   * and plain decode, more to verify drafts). Throws a `BadRequestError` with code `context_length_exceeded`
+   * when `length + ids.length` would pass the capacity; after any other error the sequence is dead.
+   */
+  forward(ids: readonly number[], rows?: number): Promise<Logits>;
+  /** Forgets all but the first `length` tokens. Only where the backend `canTruncate`. */
+  truncate(length: number): Promise<void>;
+  close(): void;
+}
+
+export interface Backend {
+  readonly report: DeviceReport;
+  /** Tokens that a sequence can hold. */
+  readonly capacity: number;
+  /** Values of one row of logits. */
+  readonly width: number;
+  /** False for recurrent and hybrid models, whose state cannot be cut back. */
+  readonly canTruncate: boolean;
+  /** The most tokens worth feeding in one prefill call; abort and progress are checked in between. */
+  readonly prefillPiece: number;
+  /** Settles with a `DeviceLostError` if the device goes; never settles otherwise. */
+  readonly lost: Promise<Error>;
+  /** Opens an empty sequence. */
+  open(): Promise<Sequence>;
+  /** Releases sessions and device. An intended loss is not reported through `lost`. */
+  close(): Promise<void>;
+}
