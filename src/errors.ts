@@ -50,6 +50,12 @@ export class BadRequestError extends TokenprismError {
   override readonly status = 400;
 }
 
+/** The request names a model that is not the loaded one. */
+export class ModelNotFoundError extends TokenprismError {
+  override name = 'ModelNotFoundError' as const;
+  override readonly status = 404;
+}
+
 /** The request was aborted by its caller. Named as the platform names it, so `error.name === 'AbortError'`. */
 export class RequestAbortedError extends TokenprismError {
   override name = 'AbortError' as const;
@@ -89,6 +95,7 @@ export class EngineClosedError extends TokenprismError {
 const classes = {
   TokenprismError,
   BadRequestError,
+  ModelNotFoundError,
   AbortError: RequestAbortedError,
   DeviceLostError,
   WebGPUUnavailableError,
