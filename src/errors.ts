@@ -80,6 +80,12 @@ export class ModelLoadError extends TokenprismError {
   override readonly status = 500;
 }
 
+/** The model computed logits from which no token can be chosen (NaN, infinite): nothing was answered from them. */
+export class InvalidLogitsError extends TokenprismError {
+  override name = 'InvalidLogitsError' as const;
+  override readonly status = 500;
+}
+
 /** The worker died or broke its protocol. */
 export class WorkerError extends TokenprismError {
   override name = 'WorkerError' as const;
@@ -100,6 +106,7 @@ const classes = {
   DeviceLostError,
   WebGPUUnavailableError,
   ModelLoadError,
+  InvalidLogitsError,
   WorkerError,
   EngineClosedError,
 };
