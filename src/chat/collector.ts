@@ -1,0 +1,153 @@
+import { TokenprismError } from '../errors.ts';
+import type {
+  ChatCompletion,
+  ChatCompletionChoice,
+  ChatCompletionChunk,
+  ChatCompletionChunkChoice,
+  ChatCompletionToolCall,
+  ChatCompletionToolCallDelta,
+} from './types.ts';
+
+/** One call while its pieces come in. */
+interface CollectedCall {
+  index: number;
+  id: string;
+  name: string;
+  arguments: string;
+}
+
+interface CollectedChoice {
+  reasoning: string;
+  content: string;
+  refusal: string;
+  calls: Map<number, CollectedCall>;
+  incomplete: Set<number>;
+  logprobs: ChatCompletionChoice['logprobs'];
+  finish: ChatCompletionChoice['finish_reason'] | null;
+}
+
+/**
+ * Puts chunks together to the completion that they stream. Takes chunks of any OpenAI-compatible server,
+ * also those that call reasoning `reasoning_content`.
+ */
+export class CompletionCollector {
+  readonly #choices = new Map<number, CollectedChoice>();
+  #first: ChatCompletionChunk | null = null;
+  #usage: ChatCompletion['usage'];
+  #details: ChatCompletion['tokenprism'];
+  #fingerprint: string | undefined;
+
+  add(chunk: ChatCompletionChunk): void {
+    this.#first ??= chunk;
+    if (chunk.usage) this.#usage = chunk.usage;
+    if (chunk.tokenprism) this.#details = chunk.tokenprism;
+    if (chunk.system_fingerprint) this.#fingerprint = chunk.system_fingerprint;
+    for (const choice of chunk.choices) this.#addChoice(choice);
+  }
+
+  /** Throws a `TokenprismError` with code `incomplete_stream` when a choice has no finish reason yet. */
+  finish(): ChatCompletion {
+    const first = this.#first;
+    if (!first) throw incompleteStream('The stream ended before its first chunk');
+    const completion: ChatCompletion = {
+      id: first.id,
+      object: 'chat.completion',
+      created: first.created,
+      model: first.model,
+      choices: [...this.#choices].sort(([a], [b]) => a - b).map(([index, choice]) => finished(index, choice)),
+    };
+    if (this.#fingerprint) completion.system_fingerprint = this.#fingerprint;
+    if (this.#usage) completion.usage = this.#usage;
+    if (this.#details) completion.tokenprism = this.#details;
+    return completion;
+  }
+
+  #addChoice({
+    index,
+    delta,
+    finish_reason,
+    logprobs,
+    incomplete_tool_calls,
+  }: ChatCompletionChunkChoice): void {
+    let choice = this.#choices.get(index);
+    if (!choice) {
+      choice = {
+        reasoning: '',
+        content: '',
+        refusal: '',
+        calls: new Map(),
+        incomplete: new Set(),
+        logprobs: null,
+        finish: null,
+      };
+      this.#choices.set(index, choice);
+    }
+    choice.reasoning += delta.reasoning ?? olderReasoning(delta) ?? '';
+    choice.content += delta.content ?? '';
+    choice.refusal += delta.refusal ?? '';
+    for (const call of delta.tool_calls ?? []) addCall(choice.calls, call);
+    for (const call of incomplete_tool_calls ?? []) choice.incomplete.add(call);
+    if (logprobs) {
+      choice.logprobs ??= { content: null, refusal: null };
+      if (logprobs.content) (choice.logprobs.content ??= []).push(...logprobs.content);
+      if (logprobs.refusal) (choice.logprobs.refusal ??= []).push(...logprobs.refusal);
+    }
+    if (finish_reason) choice.finish = finish_reason;
+  }
+}
+
+/** Reads a stream to its end and returns the completion. Errors of the stream are thrown as they are. */
+export async function collectCompletion(chunks: AsyncIterable<ChatCompletionChunk>): Promise<ChatCompletion> {
+  const collector = new CompletionCollector();
+  for await (const chunk of chunks) collector.add(chunk);
+  return collector.finish();
+}
+
+function addCall(calls: Map<number, CollectedCall>, delta: ChatCompletionToolCallDelta): void {
+  let call = calls.get(delta.index);
+  if (!call) {
+    call = { index: delta.index, id: '', name: '', arguments: '' };
+    calls.set(delta.index, call);
+  }
+  // Servers that repeat id and name repeat them whole; only arguments come in pieces.
+  if (delta.id) call.id = delta.id;
+  if (delta.function?.name) call.name = delta.function.name;
+  call.arguments += delta.function?.arguments ?? '';
+}
+
+function finished(index: number, choice: CollectedChoice): ChatCompletionChoice {
+  if (choice.finish === null) {
+    throw incompleteStream(`The stream ended before choice ${index} had a finish reason`);
+  }
+  const calls = [...choice.calls.values()].sort((a, b) => a.index - b.index);
+  const whole = calls.filter((call) => !choice.incomplete.has(call.index)).map(toolCall);
+  const cut = calls.filter((call) => choice.incomplete.has(call.index)).map(toolCall);
+  return {
+    index,
+    message: {
+      role: 'assistant',
+      content: choice.content || null,
+      reasoning: choice.reasoning || null,
+      refusal: choice.refusal || null,
+      ...(whole.length > 0 && { tool_calls: whole }),
+    },
+    logprobs: choice.logprobs,
+    finish_reason: choice.finish,
+    ...(cut.length > 0 && { incomplete_tool_calls: cut }),
+  };
+}
+
+function toolCall(call: CollectedCall): ChatCompletionToolCall {
+  return { id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } };
+}
+
+function olderReasoning(delta: object): string | undefined {
+  const text = 'reasoning_content' in delta ? delta.reasoning_content : undefined;
+  return typeof text === 'string' ? text : undefined;
+}
+
+function incompleteStream(what: string): TokenprismError {
+  return new TokenprismError(`${what}: its answer is not whole. Send the request again.`, {
+    code: 'incomplete_stream',
+  });
+}

@@ -1,0 +1,213 @@
+import { BadRequestError, ModelNotFoundError } from '../errors.ts';
+import type { GenerateJob, SamplingOptions } from '../protocol.ts';
+import {
+  badType,
+  badValue,
+  booleanField,
+  type Fields,
+  isObject,
+  jsonCopy,
+  numberField,
+  shown,
+} from './fields.ts';
+import { readMessages } from './messages.ts';
+import { type DeclaredTool, readTools } from './tools.ts';
+
+/** What a request is checked against. */
+export interface RequestContext {
+  /** The loaded model's id. */
+  modelId: string;
+  /** `false`: tools are not offered to the model, call markup stays text. */
+  toolCalling: boolean;
+  /** Why tools cannot be used with this model; `null` where they can. */
+  toolsUnavailable: string | null;
+}
+
+/** A request that was found good. */
+export interface PreparedRequest {
+  job: GenerateJob;
+  stream: boolean;
+  includeUsage: boolean;
+  includeDetails: boolean;
+  stop: string[];
+  parallelToolCalls: boolean;
+  deliverCalls: boolean;
+  deliverReasoning: boolean;
+  declaredTools: DeclaredTool[];
+  /** Calls in the assistant messages, for call ids that count on. */
+  callsInHistory: number;
+}
+
+const honoured = new Set([
+  'messages',
+  'model',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'repetition_penalty',
+  'presence_penalty',
+  'frequency_penalty',
+  'seed',
+  'stop',
+  'n',
+  'stream',
+  'stream_options',
+  'chat_template_kwargs',
+  'include_reasoning',
+  'include_details',
+  'reasoning_effort',
+]);
+
+/** Bookkeeping of a hosted service; nothing here depends on it. */
+const withoutEffect = new Set(['user', 'metadata', 'store', 'safety_identifier', 'prompt_cache_key']);
+
+const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
+
+/** OpenAI's own limit. */
+const mostChoices = 128;
+
+/** Checks a request body. Throws a `BadRequestError` that names the field, before anything runs. */
+export function prepareRequest(body: unknown, context: RequestContext): PreparedRequest {
+  if (!isObject(body)) throw badType('body', 'an object with messages', body);
+  checkFieldNames(body);
+  checkModel(body.model, context.modelId);
+  const messages = readMessages(body.messages);
+  const tools = readTools(body);
+  const offered = context.toolCalling ? tools.offered : null;
+  if (offered && context.toolsUnavailable) {
+    throw badValue('tools', context.toolsUnavailable, 'unsupported_parameter');
+  }
+  const stream = booleanField(body, 'stream', false);
+  return {
+    job: {
+      messages,
+      tools: offered,
+      templateArguments: readTemplateArguments(body),
+      sampling: readSampling(body),
+      maxTokens: readMaxTokens(body),
+      choices: numberField(body, 'n', { min: 1, max: mostChoices, integer: true }) ?? 1,
+    },
+    stream,
+    includeUsage: readStreamOptions(body.stream_options, stream),
+    includeDetails: booleanField(body, 'include_details', false),
+    stop: readStop(body.stop),
+    parallelToolCalls: booleanField(body, 'parallel_tool_calls', true),
+    deliverCalls: tools.choice !== 'none',
+    deliverReasoning: booleanField(body, 'include_reasoning', true),
+    declaredTools: tools.declared,
+    callsInHistory: messages.reduce((count, message) => count + (message.tool_calls?.length ?? 0), 0),
+  };
+}
+
+function checkFieldNames(body: Fields): void {
+  for (const [name, value] of Object.entries(body)) {
+    // Clients send null and undefined for what they leave unset.
+    if (honoured.has(name) || withoutEffect.has(name) || value === undefined || value === null) continue;
+    throw new BadRequestError(`'${name}' is not a field that this engine supports; remove it.`, {
+      param: name,
+      code: 'unsupported_parameter',
+    });
+  }
+}
+
+function checkModel(model: unknown, loaded: string): void {
+  if (model === undefined || model === null) return;
+  if (typeof model !== 'string') throw badType('model', 'the id of the loaded model', model);
+  if (model !== loaded) {
+    throw new ModelNotFoundError(
+      `The model ${shown(model)} is not loaded; this engine runs ${shown(loaded)}. ` +
+        "Leave 'model' out, or make an engine for the other model with createEngine({ model }).",
+      { param: 'model', code: 'model_not_found' },
+    );
+  }
+}
+
+/** With a reasoning effort and no word on thinking, the effort decides it. */
+function readTemplateArguments(body: Fields): Record<string, unknown> {
+  const given = body.chat_template_kwargs ?? {};
+  if (!isObject(given)) throw badType('chat_template_kwargs', 'an object', given);
+  const copy = jsonCopy(given, 'chat_template_kwargs');
+  const templateArguments: Record<string, unknown> = isObject(copy) ? copy : {};
+  const effort = body.reasoning_effort ?? null;
+  if (effort === null) return templateArguments;
+  if (typeof effort !== 'string' || !efforts.includes(effort)) {
+    throw badValue(
+      'reasoning_effort',
+      `'reasoning_effort' must be one of ${efforts.join(', ')}; got ${shown(effort)}.`,
+    );
+  }
+  return { enable_thinking: effort !== 'none', reasoning_effort: effort, ...templateArguments };
+}
+
+function readSampling(body: Fields): Partial<SamplingOptions> {
+  const topK = numberField(body, 'top_k', { min: -1, max: Number.MAX_SAFE_INTEGER, integer: true });
+  const read: { [name in keyof SamplingOptions]: SamplingOptions[name] | undefined } = {
+    temperature: numberField(body, 'temperature', { min: 0, max: 2 }),
+    topP: numberField(body, 'top_p', { min: 0, max: 1 }),
+    topK: topK === -1 ? 0 : topK,
+    minP: numberField(body, 'min_p', { min: 0, max: 1 }),
+    repetitionPenalty: numberField(body, 'repetition_penalty', { min: 0, max: 100, above: true }),
+    presencePenalty: numberField(body, 'presence_penalty', { min: -2, max: 2 }),
+    frequencyPenalty: numberField(body, 'frequency_penalty', { min: -2, max: 2 }),
+    seed: numberField(body, 'seed', {
+      min: Number.MIN_SAFE_INTEGER,
+      max: Number.MAX_SAFE_INTEGER,
+      integer: true,
+    }),
+  };
+  return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined));
+}
+
+function readMaxTokens(body: Fields): number | null {
+  const range = { min: 1, max: Number.MAX_SAFE_INTEGER, integer: true };
+  const older = numberField(body, 'max_tokens', range);
+  const newer = numberField(body, 'max_completion_tokens', range);
+  if (older !== undefined && newer !== undefined && older !== newer) {
+    throw badValue(
+      'max_tokens',
+      `'max_tokens' is ${older} and 'max_completion_tokens' is ${newer}; they mean the same, so give one.`,
+    );
+  }
+  return newer ?? older ?? null;
+}
+
+function readStop(stop: unknown): string[] {
+  if (stop === undefined || stop === null) return [];
+  const strings: unknown[] = Array.isArray(stop) ? stop : [stop];
+  if (strings.length > 4) {
+    throw badValue(
+      'stop',
+      `'stop' may hold up to 4 strings; got ${strings.length}.`,
+      'array_above_max_length',
+    );
+  }
+  return strings.map((string, index) => {
+    const param = Array.isArray(stop) ? `stop[${index}]` : 'stop';
+    if (typeof string !== 'string') throw badType(param, 'a string', string);
+    if (string === '') throw badValue(param, `'${param}' is empty; remove it.`);
+    return string;
+  });
+}
+
+function readStreamOptions(options: unknown, stream: boolean): boolean {
+  if (options === undefined || options === null) return false;
+  if (!isObject(options)) throw badType('stream_options', 'an object', options);
+  if (!stream) {
+    throw badValue('stream_options', "'stream_options' needs 'stream: true'; remove it or stream.");
+  }
+  for (const [name, value] of Object.entries(options)) {
+    if (name === 'include_usage' || value === undefined || value === null) continue;
+    throw badValue(
+      `stream_options.${name}`,
+      `'stream_options.${name}' is not supported; remove it.`,
+      'unsupported_parameter',
+    );
+  }
+  return booleanField(options, 'include_usage', false, 'stream_options.include_usage');
+}
