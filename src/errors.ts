@@ -125,6 +125,6 @@ export function serializeError(thrown: unknown): SerializedError {
 
 /** The counterpart of {@link serializeError}: an instance of the class that `name` says. */
 export function deserializeError(error: SerializedError): TokenprismError {
-  const constructor = classes[error.name] ?? TokenprismError;
-  return new constructor(error.message, { code: error.code, param: error.param });
+  const ErrorClass = classes[error.name] ?? TokenprismError;
+  return new ErrorClass(error.message, { code: error.code, param: error.param });
 }
