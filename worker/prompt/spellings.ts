@@ -1,0 +1,153 @@
+import type { PreTrainedTokenizer } from '@huggingface/transformers';
+
+/**
+ * Text from people is text: where a user, tool or system string spells an added token, the spelling is
+ * encoded as ordinary tokens. Before rendering, every such spelling gets a private mark beside it; after
+ * rendering, the marks say which of the spellings in the prompt are the template's own.
+ *
+ * ```
+ * string     is <think> a tag?
+ * marked     is m<think> a tag?                               m: one private character per spelling
+ * rendered   <|im_start|>user\nis m<think> a tag?<|im_end|>
+ *            ^^^^^^^^^^^^ token     ^^^^^^^ text   ^^^^^^^^^^ token
+ * ```
+ *
+ * The mark stands before the spelling, at the very start of a string behind it, so that templates which ask
+ * what a string contains, starts with or ends with get the same answer as without marks.
+ */
+export class SpellingMarks {
+  readonly #added: AddedTokens;
+  readonly #before = new Map<string, string>();
+  readonly #behind = new Map<string, string>();
+  readonly #characters = new Set<string>();
+  readonly #taken: string;
+  #nextCode = 0xe000;
+
+  /** @param taken everything that goes into the template: a mark must not occur there */
+  constructor(added: AddedTokens, taken: string) {
+    this.#added = added;
+    this.#taken = taken;
+  }
+
+  /** Whether any spelling has been marked. */
+  get any(): boolean {
+    return this.#characters.size > 0;
+  }
+
+  /** A copy of a message, tool or other JSON value with every spelling in its strings and keys marked. */
+  mark<Value>(value: Value): Value {
+    return this.#markAny(value) as Value;
+  }
+
+  #markAny(value: unknown): unknown {
+    if (typeof value === 'string') return this.#markText(value);
+    if (Array.isArray(value)) return value.map((item) => this.#markAny(item));
+    if (typeof value === 'object' && value !== null) {
+      return Object.fromEntries(
+        Object.entries(value).map(([key, item]) => [this.#markText(key), this.#markAny(item)]),
+      );
+    }
+    return value;
+  }
+
+  #markText(text: string): string {
+    return this.#added
+      .split(text)
+      .map((section, index) => {
+        if (!this.#added.protects(section)) return section;
+        return index === 0
+          ? section + this.#markOf(section, this.#behind)
+          : this.#markOf(section, this.#before) + section;
+      })
+      .join('');
+  }
+
+  #markOf(spelling: string, marks: Map<string, string>): string {
+    const known = marks.get(spelling);
+    if (known !== undefined) return known;
+    let character = String.fromCharCode(this.#nextCode++);
+    while (this.#taken.includes(character)) character = String.fromCharCode(this.#nextCode++);
+    marks.set(spelling, character);
+    this.#characters.add(character);
+    return character;
+  }
+
+  /** Splits a rendered prompt into the template's own added tokens and the text between them, without marks. */
+  split(rendered: string): { text: string; isToken: boolean }[] {
+    const sections: { text: string; isToken: boolean }[] = [];
+    const parts = this.#added.split(rendered);
+    let text = '';
+    for (const [index, part] of parts.entries()) {
+      const isMarked =
+        this.#added.has(part) &&
+        (isDefinedAnd(this.#before.get(part), (mark) => parts[index - 1]?.endsWith(mark) === true) ||
+          isDefinedAnd(this.#behind.get(part), (mark) => parts[index + 1]?.startsWith(mark) === true));
+      if (!this.#added.has(part) || isMarked) {
+        text += part;
+        continue;
+      }
+      if (text !== '') sections.push({ text: this.strip(text), isToken: false });
+      sections.push({ text: part, isToken: true });
+      text = '';
+    }
+    if (text !== '') sections.push({ text: this.strip(text), isToken: false });
+    return sections;
+  }
+
+  /** The text without marks. */
+  strip(text: string): string {
+    if (!this.any) return text;
+    let stripped = '';
+    for (const character of text) if (!this.#characters.has(character)) stripped += character;
+    return stripped;
+  }
+}
+
+const isDefinedAnd = (mark: string | undefined, test: (mark: string) => boolean) =>
+  mark !== undefined && test(mark);
+
+/** The added tokens of a tokenizer, found in text as the tokenizer finds them: the longest at each place. */
+export class AddedTokens {
+  readonly ids = new Map<string, number>();
+  /** Contents by their first character, the longest first. */
+  readonly #byFirst = new Map<string, string[]>();
+
+  constructor(tokenizer: PreTrainedTokenizer) {
+    for (const [id, token] of tokenizer._tokenizer.get_added_tokens_decoder()) {
+      if (token.content !== '') this.ids.set(token.content, id);
+    }
+    for (const content of [...this.ids.keys()].sort((a, b) => b.length - a.length)) {
+      const others = this.#byFirst.get(content[0]!);
+      if (others) others.push(content);
+      else this.#byFirst.set(content[0]!, [content]);
+    }
+  }
+
+  has(text: string): boolean {
+    return this.ids.has(text);
+  }
+
+  /** Runs of white space are added tokens of some vocabularies, but they are how text is written there. */
+  protects(text: string): boolean {
+    return this.has(text) && text.trim().length > 1;
+  }
+
+  /** Added tokens and the text between them, in order; joined they are `text`. Empty parts are left out. */
+  split(text: string): string[] {
+    const parts: string[] = [];
+    let start = 0;
+    for (let at = 0; at < text.length; ) {
+      const found = this.#byFirst.get(text[at]!)?.find((content) => text.startsWith(content, at));
+      if (found === undefined) {
+        at++;
+        continue;
+      }
+      if (at > start) parts.push(text.slice(start, at));
+      parts.push(found);
+      at += found.length;
+      start = at;
+    }
+    if (start < text.length) parts.push(text.slice(start));
+    return parts;
+  }
+}

@@ -1,0 +1,171 @@
+import { Template } from '@huggingface/jinja';
+import { BadRequestError, ModelLoadError } from '../../src/errors.ts';
+import type { GenerateJob, TemplateMessage } from '../../src/protocol.ts';
+import { SpellingMarks } from './spellings.ts';
+import type { PromptTokenizer } from './tokenizer.ts';
+
+export interface RenderedPrompt {
+  text: string;
+  ids: Uint32Array;
+}
+
+/** Variables that the renderer sets itself; a request must not replace them. */
+const reserved = ['messages', 'tools', 'add_generation_prompt'];
+const specialTokenNames = [
+  'bos_token',
+  'eos_token',
+  'unk_token',
+  'sep_token',
+  'pad_token',
+  'cls_token',
+  'mask_token',
+];
+
+/** Turns a conversation into the ids that the model reads. */
+export class ChatTemplate {
+  /** The source of the default template. */
+  readonly source: string;
+  readonly #tokenizer: PromptTokenizer;
+  readonly #default: Template;
+  /** Some models have a second template for requests with tools. */
+  readonly #withTools: Template;
+  readonly #specialTokens: Record<string, string> = {};
+
+  /**
+   * @param tokenizerConfig the content of `tokenizer_config.json`
+   * @param templateFile the content of `chat_template.jinja`, which comes before the one in the configuration
+   * @throws ModelLoadError when there is no template or it can't be parsed
+   */
+  constructor(
+    tokenizer: PromptTokenizer,
+    tokenizerConfig: Record<string, unknown>,
+    templateFile: string | null,
+  ) {
+    this.#tokenizer = tokenizer;
+    const sources = templateSources(tokenizerConfig.chat_template, templateFile);
+    this.source = sources.standard;
+    this.#default = parse(sources.standard);
+    this.#withTools = sources.withTools === null ? this.#default : parse(sources.withTools);
+    for (const name of specialTokenNames) {
+      const content = tokenContent(tokenizerConfig[name]);
+      if (content !== null) this.#specialTokens[name] = content;
+    }
+  }
+
+  /**
+   * Renders and tokenizes, ready for the model's next turn. Special tokens that people's strings spell become
+   * ordinary tokens; the assistant's strings are left as they are.
+   *
+   * @throws BadRequestError when the template refuses the conversation
+   */
+  render(job: Pick<GenerateJob, 'messages' | 'tools' | 'templateArguments'>): RenderedPrompt {
+    for (const name of reserved) {
+      if (Object.hasOwn(job.templateArguments, name)) {
+        throw new BadRequestError(`chat_template_kwargs must not set ${name}.`, {
+          param: `chat_template_kwargs.${name}`,
+          code: 'invalid_value',
+        });
+      }
+    }
+    const marks = new SpellingMarks(
+      this.#tokenizer.added,
+      JSON.stringify([job.messages, job.tools, job.templateArguments]) + this.source,
+    );
+    const variables = {
+      ...this.#specialTokens,
+      ...marks.mark(job.templateArguments),
+      messages: job.messages.map((message) => {
+        const parsed = withParsedArguments(message);
+        return message.role === 'assistant' ? parsed : marks.mark(parsed);
+      }),
+      tools: job.tools === null ? null : marks.mark(job.tools),
+      add_generation_prompt: true,
+    };
+    const template = job.tools === null ? this.#default : this.#withTools;
+    let rendered: string;
+    try {
+      rendered = template.render(variables);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new BadRequestError(`The model's chat template refuses this conversation: ${reason}`, {
+        param: 'messages',
+        code: 'chat_template_error',
+        cause,
+      });
+    }
+    const ids = this.#tokenizer.encodeMarked(rendered, marks);
+    if (ids.length === 0) {
+      throw new BadRequestError('The rendered prompt is empty: send at least one message with text.', {
+        param: 'messages',
+        code: 'empty_prompt',
+      });
+    }
+    return { text: marks.strip(rendered), ids: Uint32Array.from(ids) };
+  }
+}
+
+function parse(source: string): Template {
+  try {
+    return new Template(source);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new ModelLoadError(`The model's chat template can't be parsed: ${reason}`, {
+      cause,
+      code: 'chat_template_invalid',
+    });
+  }
+}
+
+function templateSources(
+  configured: unknown,
+  file: string | null,
+): { standard: string; withTools: string | null } {
+  if (file !== null) return { standard: file, withTools: null };
+  if (typeof configured === 'string') return { standard: configured, withTools: null };
+  if (Array.isArray(configured)) {
+    const named = new Map<string, string>();
+    for (const entry of configured as { name?: unknown; template?: unknown }[]) {
+      if (typeof entry?.name === 'string' && typeof entry.template === 'string') {
+        named.set(entry.name, entry.template);
+      }
+    }
+    const withTools = named.get('tool_use') ?? null;
+    const standard = named.get('default') ?? withTools;
+    if (standard !== null) return { standard, withTools };
+  }
+  throw new ModelLoadError(
+    'The model has no chat template (neither chat_template.jinja nor chat_template in tokenizer_config.json): it is not a chat model.',
+    { code: 'chat_template_missing' },
+  );
+}
+
+function tokenContent(token: unknown): string | null {
+  if (typeof token === 'string') return token;
+  if (
+    typeof token === 'object' &&
+    token !== null &&
+    'content' in token &&
+    typeof token.content === 'string'
+  ) {
+    return token.content;
+  }
+  return null;
+}
+
+/** Templates iterate over arguments, so JSON text is parsed; what does not parse stays text. */
+function withParsedArguments(message: TemplateMessage): TemplateMessage {
+  if (!message.tool_calls) return message;
+  return {
+    ...message,
+    tool_calls: message.tool_calls.map((call) => {
+      if (typeof call.function.arguments !== 'string') return call;
+      try {
+        const value: unknown = JSON.parse(call.function.arguments);
+        if (typeof value !== 'object' || value === null || Array.isArray(value)) return call;
+        return { ...call, function: { ...call.function, arguments: value as Record<string, unknown> } };
+      } catch {
+        return call;
+      }
+    }),
+  };
+}

@@ -1,0 +1,94 @@
+import { PreTrainedTokenizer } from '@huggingface/transformers';
+import { ModelLoadError } from '../../src/errors.ts';
+import { AddedTokens, type SpellingMarks } from './spellings.ts';
+
+/** A tokenizer of the Hub, with a way to encode text in which some spellings are not tokens. */
+export class PromptTokenizer {
+  readonly tokenizer: PreTrainedTokenizer;
+  readonly added: AddedTokens;
+
+  /**
+   * @param tokenizerJson the content of `tokenizer.json`
+   * @param tokenizerConfig the content of `tokenizer_config.json`
+   * @throws ModelLoadError when they make no tokenizer
+   */
+  constructor(tokenizerJson: object, tokenizerConfig: object) {
+    try {
+      this.tokenizer = new PreTrainedTokenizer(tokenizerJson, tokenizerConfig);
+      this.added = new AddedTokens(this.tokenizer);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new ModelLoadError(`tokenizer.json can't be used: ${reason}.`, {
+        cause,
+        code: 'tokenizer_invalid',
+      });
+    }
+  }
+
+  /** Text to ids; added tokens are recognised, none are put around it. */
+  encode(text: string): number[] {
+    return text === '' ? [] : this.tokenizer.encode(text, { add_special_tokens: false });
+  }
+
+  /** A rendered prompt to ids: spellings that carry a mark become ordinary tokens. */
+  encodeMarked(rendered: string, marks: SpellingMarks): number[] {
+    if (!marks.any) return this.encode(rendered);
+    const sections = marks.split(rendered);
+    const decoder = this.tokenizer._tokenizer.get_added_tokens_decoder();
+    const ids: number[] = [];
+    for (const [index, { text, isToken }] of sections.entries()) {
+      if (isToken) {
+        ids.push(this.added.ids.get(text)!);
+        continue;
+      }
+      // Some added tokens take the white space beside them.
+      const tokenAt = (at: number) => {
+        const section = sections[at];
+        return section?.isToken ? decoder.get(this.added.ids.get(section.text)!) : undefined;
+      };
+      let trimmed = text;
+      if (tokenAt(index - 1)?.rstrip) trimmed = trimmed.trimStart();
+      if (tokenAt(index + 1)?.lstrip) trimmed = trimmed.trimEnd();
+      ids.push(...this.#encodePlain(trimmed, index));
+    }
+    return ids;
+  }
+
+  /** Text in which no spelling is a token, as the `index`-th section of a longer one. */
+  #encodePlain(text: string, index: number): number[] {
+    const ids = this.#encodeSection(text, index);
+    const spelled = new Set(this.added.split(text).filter((part) => this.added.protects(part)));
+    const forbidden = new Set([...spelled].map((spelling) => this.added.ids.get(spelling)!));
+    if (!ids.some((id) => forbidden.has(id))) return ids;
+    // The vocabulary itself merges to the whole spelling: encode its first character apart.
+    const pieces: string[] = [''];
+    for (const part of this.added.split(text)) {
+      if (!spelled.has(part)) {
+        pieces[pieces.length - 1] += part;
+        continue;
+      }
+      const first = String.fromCodePoint(part.codePointAt(0)!);
+      pieces[pieces.length - 1] += first;
+      pieces.push(part.slice(first.length));
+    }
+    const split = pieces.flatMap((piece, at) => this.#encodeSection(piece, index + at));
+    if (split.some((id) => forbidden.has(id))) {
+      throw new Error(
+        `A spelling of ${[...spelled].join(', ')} in the text can't be kept from being a token.`,
+      );
+    }
+    return split;
+  }
+
+  #encodeSection(text: string, index: number): number[] {
+    const { normalizer, pre_tokenizer: preTokenizer, model } = this.tokenizer._tokenizer;
+    const normalized = normalizer ? normalizer(text) : text;
+    if (normalized === '' || !model) return [];
+    const words = preTokenizer ? preTokenizer(normalized, { section_index: index }) : [normalized];
+    return model(words).map((token) => {
+      const id = model.tokens_to_ids.get(token) ?? model.unk_token_id;
+      if (id === undefined) throw new Error(`The tokenizer has no token for ${JSON.stringify(token)}.`);
+      return id;
+    });
+  }
+}
