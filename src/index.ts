@@ -1,1 +1,40 @@
-export {};
+/** Tokenprism: reasoning and tool-calling language models in the browser, behind OpenAI's chat interface. */
+export { CompletionCollector, collectCompletion } from './chat/collector.ts';
+export type { Completions } from './chat/completions.ts';
+export type { FormatReport } from './chat/format.ts';
+export { ChatCompletionStream } from './chat/stream.ts';
+export type {
+  AssistantMessageParam,
+  ChatCompletion,
+  ChatCompletionChoice,
+  ChatCompletionChunk,
+  ChatCompletionChunkChoice,
+  ChatCompletionCreateParams,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionDelta,
+  ChatCompletionMessage,
+  ChatCompletionMessageParam,
+  ChatCompletionTool,
+  ChatCompletionToolCall,
+  CompletionUsage,
+  IncompleteToolCalls,
+  RequestDetails,
+  RequestOptions,
+  RequestProgress,
+} from './chat/types.ts';
+export { createEngine, type Engine, type EngineState, type EngineStatus } from './engine/engine.ts';
+export type { EngineOptions, EngineProgress } from './engine/options.ts';
+export {
+  BadRequestError,
+  DeviceLostError,
+  EngineClosedError,
+  InvalidLogitsError,
+  ModelLoadError,
+  ModelNotFoundError,
+  RequestAbortedError,
+  TokenprismError,
+  WebGPUUnavailableError,
+  WorkerError,
+} from './errors.ts';
+export type { DeviceChoice, DeviceReport, Dtype, ModelReport, Timings } from './protocol.ts';

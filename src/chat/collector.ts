@@ -89,8 +89,8 @@ export class CompletionCollector {
     for (const call of incomplete_tool_calls ?? []) choice.incomplete.add(call);
     if (logprobs) {
       choice.logprobs ??= { content: null, refusal: null };
-      if (logprobs.content) (choice.logprobs.content ??= []).push(...logprobs.content);
-      if (logprobs.refusal) (choice.logprobs.refusal ??= []).push(...logprobs.refusal);
+      choice.logprobs.content = joined(choice.logprobs.content, logprobs.content);
+      choice.logprobs.refusal = joined(choice.logprobs.refusal, logprobs.refusal);
     }
     if (finish_reason) choice.finish = finish_reason;
   }
@@ -101,6 +101,13 @@ export async function collectCompletion(chunks: AsyncIterable<ChatCompletionChun
   const collector = new CompletionCollector();
   for await (const chunk of chunks) collector.add(chunk);
   return collector.finish();
+}
+
+/** Appends in place, so that a long answer costs what its chunks hold. */
+function joined<Item>(collected: Item[] | null, next: Item[] | null | undefined): Item[] | null {
+  if (!collected) return next ? [...next] : null;
+  if (next) collected.push(...next);
+  return collected;
 }
 
 function addCall(calls: Map<number, CollectedCall>, delta: ChatCompletionToolCallDelta): void {

@@ -1,0 +1,142 @@
+import { RequestAbortedError, type TokenprismError } from '../errors.ts';
+import type { Parser } from '../parser/parser.ts';
+import type { DeviceReport, GenerateJob } from '../protocol.ts';
+import { AnswerAssembly, type GenerationMessage } from './answer.ts';
+import { collectCompletion } from './collector.ts';
+import type { ParserRequest } from './format.ts';
+import { type PreparedRequest, prepareRequest, type RequestContext } from './request.ts';
+import { ChatCompletionStream, ChunkQueue } from './stream.ts';
+import type {
+  ChatCompletion,
+  ChatCompletionCreateParams,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionCreateParamsStreaming,
+  IncompleteToolCalls,
+  RequestOptions,
+} from './types.ts';
+
+/** One request in the worker. */
+export interface Generation {
+  cut(choice: number, at: number): void;
+  abort(): void;
+}
+
+export interface GenerationListener {
+  message(message: GenerationMessage): void;
+  /** The request ended here; no message follows. */
+  fail(error: TokenprismError): void;
+}
+
+/** What runs the model: the engine, seen from the chat surface. */
+export interface CompletionsHost {
+  readonly context: RequestContext;
+  readonly incompleteToolCalls: IncompleteToolCalls;
+  readonly device: DeviceReport;
+  createParser(request: ParserRequest): Parser;
+  /** Resolves when a request can be sent; rejects with the reason why none can. */
+  ready(): Promise<void>;
+  generate(job: GenerateJob, listener: GenerationListener): Generation;
+}
+
+/** `chat.completions` of an engine. */
+export class Completions {
+  readonly #host: CompletionsHost;
+
+  constructor(host: CompletionsHost) {
+    this.#host = host;
+  }
+
+  /**
+   * Answers a chat. With `stream: true` resolves to a stream of chunks as soon as the request is found good;
+   * else to the whole completion, which is that same stream collected.
+   *
+   * Rejects with a `BadRequestError` that names the field before the model runs; later with what ended the
+   * request: `RequestAbortedError`, `DeviceLostError`, `WorkerError`, `EngineClosedError`.
+   */
+  create(body: ChatCompletionCreateParamsNonStreaming, options?: RequestOptions): Promise<ChatCompletion>;
+  create(body: ChatCompletionCreateParamsStreaming, options?: RequestOptions): Promise<ChatCompletionStream>;
+  create(
+    body: ChatCompletionCreateParams,
+    options?: RequestOptions,
+  ): Promise<ChatCompletion | ChatCompletionStream>;
+  async create(
+    body: ChatCompletionCreateParams,
+    options: RequestOptions = {},
+  ): Promise<ChatCompletion | ChatCompletionStream> {
+    const request = prepareRequest(body, this.#host.context);
+    throwIfAborted(options.signal);
+    await this.#host.ready();
+    throwIfAborted(options.signal);
+    const stream = this.#start(request, options);
+    return request.stream ? stream : await collectCompletion(stream);
+  }
+
+  #start(request: PreparedRequest, { signal, onProgress }: RequestOptions): ChatCompletionStream {
+    const controller = new AbortController();
+    const chunks = new ChunkQueue();
+    const answer = this.#assembly(request);
+    const forwardAbort = () => controller.abort(signal?.reason);
+    const settle = (end: () => void) => {
+      signal?.removeEventListener('abort', forwardAbort);
+      end();
+    };
+    const generation = this.#host.generate(request.job, {
+      message: (message) => {
+        if (chunks.closed) return;
+        try {
+          if (message.type === 'state') {
+            onProgress?.({ state: message.state, done: message.done ?? null, total: message.total ?? null });
+          }
+          const step = answer.handle(message);
+          chunks.push(step.chunks);
+          for (const { choice, at } of step.cuts) generation.cut(choice, at);
+          if (step.done) settle(() => chunks.end());
+        } catch (error) {
+          generation.abort();
+          settle(() => chunks.fail(error));
+        }
+      },
+      fail: (error) => settle(() => chunks.fail(error)),
+    });
+    controller.signal.addEventListener('abort', () => {
+      if (chunks.closed) return;
+      generation.abort();
+      settle(() => chunks.fail(aborted(controller.signal.reason)));
+    });
+    signal?.addEventListener('abort', forwardAbort);
+    return new ChatCompletionStream(chunks, controller);
+  }
+
+  #assembly(request: PreparedRequest): AnswerAssembly {
+    const host = this.#host;
+    const { job, declaredTools, callsInHistory } = request;
+    return new AnswerAssembly({
+      model: host.context.modelId,
+      device: host.device,
+      choices: job.choices,
+      stop: request.stop,
+      parallelToolCalls: request.parallelToolCalls,
+      deliverCalls: request.deliverCalls,
+      deliverReasoning: request.deliverReasoning,
+      incompleteToolCalls: host.incompleteToolCalls,
+      // A completion always tells its usage; a stream only where it was asked for.
+      includeUsage: request.includeUsage || !request.stream,
+      includeDetails: request.includeDetails,
+      createParser: (promptTokenIds) =>
+        host.createParser({
+          tools: declaredTools,
+          templateArguments: job.templateArguments,
+          callsInHistory,
+          promptTokenIds,
+        }),
+    });
+  }
+}
+
+function throwIfAborted(signal: AbortSignal | null | undefined): void {
+  if (signal?.aborted) throw aborted(signal.reason);
+}
+
+function aborted(reason: unknown): RequestAbortedError {
+  return new RequestAbortedError('The request was aborted.', { code: 'request_aborted', cause: reason });
+}

@@ -1,0 +1,102 @@
+import { TokenprismError } from '../errors.ts';
+import type { ChatCompletionChunk } from './types.ts';
+
+/**
+ * The chunks of one answer, as they come. Iterate it once; leaving the loop early aborts the request, and so
+ * does `controller.abort()`. Chunks wait in memory for a slow reader, the model is never held up.
+ *
+ * The iteration throws what ended the request before its time, after the chunks that came before it:
+ * `RequestAbortedError`, `DeviceLostError`, `BadRequestError` (a prompt longer than the context), `WorkerError`.
+ */
+export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> {
+  readonly controller: AbortController;
+  readonly #chunks: ChunkQueue;
+  #read = false;
+
+  constructor(chunks: ChunkQueue, controller: AbortController) {
+    this.#chunks = chunks;
+    this.controller = controller;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<ChatCompletionChunk, undefined> {
+    if (this.#read) {
+      throw new TokenprismError('A stream can be read once; keep its chunks to use them again.', {
+        code: 'stream_already_read',
+      });
+    }
+    this.#read = true;
+    return {
+      next: async () => {
+        const value = await this.#chunks.next();
+        return value ? { value, done: false } : { value: undefined, done: true };
+      },
+      // Not a generator: its `return` would wait for the next chunk before it aborts.
+      return: async () => {
+        this.controller.abort();
+        this.#chunks.discard();
+        return { value: undefined, done: true };
+      },
+    };
+  }
+}
+
+/** Chunks between the worker's pace and the reader's. One reader. */
+export class ChunkQueue {
+  readonly #chunks: ChatCompletionChunk[] = [];
+  #taken = 0;
+  #end: { error: unknown } | 'done' | null = null;
+  #wake: (() => void) | null = null;
+
+  /** True once `end` or `fail` was called: nothing is added any more. */
+  get closed(): boolean {
+    return this.#end !== null;
+  }
+
+  push(chunks: readonly ChatCompletionChunk[]): void {
+    if (this.closed) return;
+    for (const chunk of chunks) this.#chunks.push(chunk);
+    if (chunks.length > 0) this.#wake?.();
+  }
+
+  end(): void {
+    this.#end ??= 'done';
+    this.#wake?.();
+  }
+
+  fail(error: unknown): void {
+    this.#end ??= { error };
+    this.#wake?.();
+  }
+
+  /** Nobody reads on: a waiting `next` and all later ones say that this is the end. */
+  discard(): void {
+    this.#chunks.length = 0;
+    this.#taken = 0;
+    this.#end = 'done';
+    this.#wake?.();
+  }
+
+  /** The next chunk, `null` at the end. Throws the error of `fail` once all chunks before it are read. */
+  async next(): Promise<ChatCompletionChunk | null> {
+    for (;;) {
+      const chunk = this.#chunks[this.#taken];
+      if (chunk) {
+        this.#taken++;
+        this.#forgetTaken();
+        return chunk;
+      }
+      if (this.#end === 'done') return null;
+      if (this.#end) throw this.#end.error;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      this.#wake = null;
+    }
+  }
+
+  #forgetTaken(): void {
+    if (this.#taken < this.#chunks.length) return;
+    this.#chunks.length = 0;
+    this.#taken = 0;
+  }
+}

@@ -1,0 +1,198 @@
+import type { Generation, GenerationListener } from '../chat/completions.ts';
+import {
+  deserializeError,
+  EngineClosedError,
+  RequestAbortedError,
+  type TokenprismError,
+  WorkerError,
+} from '../errors.ts';
+import type {
+  BackendChoice,
+  DeviceReport,
+  FromWorker,
+  GenerateJob,
+  LoadProgress,
+  ModelSource,
+  ToWorker,
+} from '../protocol.ts';
+
+/** What a connection needs of a `Worker`; a `MessagePort` has it too. */
+export interface WorkerPort {
+  postMessage(message: ToWorker): void;
+  addEventListener(type: 'message' | 'messageerror' | 'error', listener: (event: Event) => void): void;
+  /** Ends a worker. */
+  terminate?(): void;
+}
+
+export type Loaded = Extract<FromWorker, { type: 'loaded' }>;
+
+export interface LoadJob {
+  model: ModelSource;
+  backend: BackendChoice;
+  wasmUrl: string | null;
+}
+
+export interface ConnectionEvents {
+  onProgress?: (progress: LoadProgress) => void;
+  /** A new device after a loss. */
+  onDevice?: (device: DeviceReport) => void;
+  /** The worker is of no more use; all its requests have failed with this error. */
+  onBroken?: (error: TokenprismError) => void;
+}
+
+/** How long a worker may take to release what it holds before it is ended anyway. */
+const closingMilliseconds = 3000;
+
+interface PendingLoad {
+  resolve: (loaded: Loaded) => void;
+  reject: (error: TokenprismError) => void;
+}
+
+/** One worker with its open requests. */
+export class Connection {
+  readonly #port: WorkerPort;
+  readonly #events: ConnectionEvents;
+  readonly #requests = new Map<number, GenerationListener>();
+  #nextRequest = 0;
+  #load: PendingLoad | null = null;
+  #broken: TokenprismError | null = null;
+  #onClosed: (() => void) | null = null;
+
+  constructor(port: WorkerPort, events: ConnectionEvents = {}) {
+    this.#port = port;
+    this.#events = events;
+    port.addEventListener('message', (event) => this.#receive(messageData(event)));
+    port.addEventListener('messageerror', () =>
+      this.#break(new WorkerError('A message of the worker could not be read.')),
+    );
+    port.addEventListener('error', (event) => this.#break(crashed(event)));
+  }
+
+  /** Why the worker is of no more use; `null` while it is. */
+  get broken(): TokenprismError | null {
+    return this.#broken;
+  }
+
+  /** Loads the model. Rejects with the reason, and ends the worker, where that fails or `signal` aborts. */
+  load(job: LoadJob, signal?: AbortSignal | null): Promise<Loaded> {
+    const abort = () =>
+      this.#break(
+        new RequestAbortedError('Loading the model was aborted.', {
+          code: 'load_aborted',
+          cause: signal?.reason,
+        }),
+      );
+    return new Promise<Loaded>((resolve, reject) => {
+      if (this.#broken) return reject(this.#broken);
+      this.#load = { resolve, reject };
+      if (signal?.aborted) return abort();
+      signal?.addEventListener('abort', abort);
+      this.#port.postMessage({ type: 'load', ...job });
+    }).finally(() => signal?.removeEventListener('abort', abort));
+  }
+
+  /** Sends a request. Throws where the worker is of no more use. */
+  generate(job: GenerateJob, listener: GenerationListener): Generation {
+    if (this.#broken) throw this.#broken;
+    const request = this.#nextRequest++;
+    this.#port.postMessage({ type: 'generate', request, job });
+    this.#requests.set(request, listener);
+    const send = (message: ToWorker) => {
+      if (this.#requests.has(request)) this.#port.postMessage(message);
+    };
+    return {
+      cut: (choice, at) => send({ type: 'cut', request, choice, at }),
+      abort: () => {
+        send({ type: 'abort', request });
+        // Whatever still comes of it is of no interest.
+        this.#requests.delete(request);
+      },
+    };
+  }
+
+  /** Ends open requests with an `EngineClosedError`, lets the worker release what it holds, and ends it. */
+  async close(): Promise<void> {
+    if (this.#broken) return;
+    const closed = new Promise<void>((resolve) => {
+      this.#onClosed = resolve;
+    });
+    this.#fail(new EngineClosedError('The engine was closed; make a new one with createEngine().'));
+    this.#port.postMessage({ type: 'close' });
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const timeout = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, closingMilliseconds);
+    });
+    await Promise.race([closed, timeout]);
+    clearTimeout(timer);
+    this.#port.terminate?.();
+  }
+
+  #receive(message: FromWorker): void {
+    if (this.#broken && message.type !== 'closed') return;
+    switch (message.type) {
+      case 'progress':
+        this.#events.onProgress?.(message.progress);
+        return;
+      case 'loaded':
+        this.#load?.resolve(message);
+        this.#load = null;
+        return;
+      case 'device':
+        this.#events.onDevice?.(message.device);
+        return;
+      case 'failed':
+        this.#receiveFailure(message.request, deserializeError(message.error));
+        return;
+      case 'closed':
+        this.#onClosed?.();
+        return;
+      default: {
+        const listener = this.#requests.get(message.request);
+        listener?.message(message);
+        if (message.type === 'done') this.#requests.delete(message.request);
+      }
+    }
+  }
+
+  #receiveFailure(request: number | null, error: TokenprismError): void {
+    if (request === null) {
+      this.#break(error);
+      return;
+    }
+    const listener = this.#requests.get(request);
+    this.#requests.delete(request);
+    listener?.fail(error);
+  }
+
+  /** The worker cannot be trusted any more: everything open fails, and it is ended. */
+  #break(error: TokenprismError): void {
+    if (this.#broken) return;
+    this.#port.terminate?.();
+    this.#fail(error);
+    this.#events.onBroken?.(error);
+  }
+
+  #fail(error: TokenprismError): void {
+    this.#broken = error;
+    const listeners = [...this.#requests.values()];
+    this.#requests.clear();
+    this.#load?.reject(error);
+    this.#load = null;
+    for (const listener of listeners) listener.fail(error);
+  }
+}
+
+function messageData(event: Event): FromWorker {
+  return (event as MessageEvent<FromWorker>).data;
+}
+
+function crashed(event: Event): WorkerError {
+  const what = 'message' in event && typeof event.message === 'string' ? event.message : '';
+  return new WorkerError(
+    what
+      ? `The worker crashed: ${what}. The next request starts a new one.`
+      : 'The worker could not be started. Check that its script is served with a JavaScript media type, and ' +
+          "that the page's content security policy allows it (worker-src).",
+    { code: 'worker_crashed' },
+  );
+}

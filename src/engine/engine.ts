@@ -1,0 +1,218 @@
+import {
+  Completions,
+  type CompletionsHost,
+  type Generation,
+  type GenerationListener,
+} from '../chat/completions.ts';
+import { type ChosenFormat, checkFormatNames, chooseFormat, type FormatReport } from '../chat/format.ts';
+import type { RequestContext } from '../chat/request.ts';
+import { Vocabulary } from '../detokenizer/vocabulary.ts';
+import {
+  DeviceLostError,
+  deserializeError,
+  EngineClosedError,
+  serializeError,
+  TokenprismError,
+} from '../errors.ts';
+import type { DeviceReport, ModelReport } from '../protocol.ts';
+import { Connection } from './connection.ts';
+import { type CheckedOptions, checkOptions, type EngineOptions } from './options.ts';
+import { ProgressSum } from './progress.ts';
+
+export type EngineStatus =
+  /** The first load. */
+  | 'loading'
+  | 'ready'
+  /** The device or the worker was lost; the next request brings up a new one. */
+  | 'recovering'
+  /** The worker crashed or could not be brought up again; the next request tries once more. */
+  | 'failed'
+  | 'closed';
+
+export interface EngineState {
+  status: EngineStatus;
+  model: ModelReport;
+  /** Which device runs the model, and why that one. */
+  device: DeviceReport;
+  /** Which format splits the output, and how it was found. */
+  format: FormatReport;
+  /** What the engine failed with, while `status` is `failed`. */
+  error: TokenprismError | null;
+}
+
+/** A loaded worker with what belongs to it. */
+interface Session {
+  connection: Connection;
+  model: ModelReport;
+  device: DeviceReport;
+  format: ChosenFormat;
+}
+
+/** A loaded model that answers chats. Fires `state` (a plain `Event`) whenever {@link Engine.state} changes. */
+export class Engine extends EventTarget {
+  readonly chat: { readonly completions: Completions };
+  readonly #core: EngineCore;
+
+  constructor(core: EngineCore) {
+    super();
+    this.#core = core;
+    this.chat = { completions: new Completions(core) };
+    core.onChange = () => this.dispatchEvent(new Event('state'));
+  }
+
+  get state(): EngineState {
+    return this.#core.state;
+  }
+
+  /** Ends open requests with an `EngineClosedError` and releases worker, model and device. Safe to call twice. */
+  close(): Promise<void> {
+    return this.#core.close();
+  }
+}
+
+/** The life of the worker behind an engine. */
+class EngineCore implements CompletionsHost {
+  onChange: (() => void) | null = null;
+  readonly #options: CheckedOptions;
+  #session: Session;
+  #status: EngineStatus = 'ready';
+  #error: TokenprismError | null = null;
+  /** The reload after a crash, while it runs; requests that come meanwhile share it. */
+  #restart: Promise<void> | null = null;
+  readonly #closing = new AbortController();
+
+  constructor(options: CheckedOptions, session: Session) {
+    this.#options = options;
+    this.#session = session;
+  }
+
+  get state(): EngineState {
+    const { model, device, format } = this.#session;
+    return { status: this.#status, model, device, format: format.report, error: this.#error };
+  }
+
+  get context(): RequestContext {
+    const { model, format } = this.#session;
+    return {
+      modelId: model.id,
+      toolCalling: this.#options.format.toolCalling ?? true,
+      toolsUnavailable: format.toolsUnavailable,
+    };
+  }
+
+  get incompleteToolCalls() {
+    return this.#options.incompleteToolCalls;
+  }
+
+  get device(): DeviceReport {
+    return this.#session.device;
+  }
+
+  createParser(request: Parameters<ChosenFormat['createParser']>[0]) {
+    return this.#session.format.createParser(request);
+  }
+
+  async ready(): Promise<void> {
+    if (this.#status === 'closed') throw engineClosed();
+    if (this.#status === 'failed') this.#restart ??= this.#reload();
+    await this.#restart;
+  }
+
+  generate(job: Parameters<Connection['generate']>[0], listener: GenerationListener): Generation {
+    return this.#session.connection.generate(job, {
+      message: (message) => {
+        if (message.type === 'started' && this.#status === 'recovering') this.#set('ready');
+        listener.message(message);
+      },
+      fail: (error) => {
+        if (error instanceof DeviceLostError && this.#status === 'ready') this.#set('recovering');
+        listener.fail(error);
+      },
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#status === 'closed') return;
+    this.#set('closed');
+    this.#closing.abort();
+    await this.#session.connection.close();
+  }
+
+  deviceChanged(device: DeviceReport): void {
+    this.#session = { ...this.#session, device };
+    if (this.#status !== 'closed') this.#set('ready');
+  }
+
+  broken(error: TokenprismError): void {
+    if (this.#status !== 'closed') this.#set('failed', error);
+  }
+
+  async #reload(): Promise<void> {
+    this.#set('recovering');
+    try {
+      this.#session = await openSession(this.#options, () => this, this.#closing.signal);
+      this.#set('ready');
+    } catch (error) {
+      if (this.#closing.signal.aborted) throw engineClosed();
+      this.#set('failed', asTokenprismError(error));
+      throw error;
+    } finally {
+      this.#restart = null;
+    }
+  }
+
+  #set(status: EngineStatus, error: TokenprismError | null = null): void {
+    this.#status = status;
+    this.#error = error;
+    this.onChange?.();
+  }
+}
+
+function engineClosed(): EngineClosedError {
+  return new EngineClosedError('The engine is closed; make a new one with createEngine().');
+}
+
+function asTokenprismError(error: unknown): TokenprismError {
+  return error instanceof TokenprismError ? error : deserializeError(serializeError(error));
+}
+
+/** Starts a worker and loads the model in it. `core` is asked for once the worker has news after the load. */
+async function openSession(
+  options: CheckedOptions,
+  core: () => EngineCore | null,
+  signal: AbortSignal | null,
+): Promise<Session> {
+  const progress = new ProgressSum();
+  const connection = new Connection(options.createWorker(), {
+    onProgress: (step) => options.onProgress?.(progress.add(step)),
+    onDevice: (device) => core()?.deviceChanged(device),
+    onBroken: (error) => core()?.broken(error),
+  });
+  const { model, device, table } = await connection.load(options.job, signal);
+  try {
+    const vocabulary = new Vocabulary(table);
+    const format = await chooseFormat(options.format, { chatTemplate: model.chatTemplate, vocabulary });
+    // It may have crashed while the format was fetched.
+    if (connection.broken) throw connection.broken;
+    return { connection, model, device, format };
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+}
+
+/**
+ * Loads a model in a worker of its own. Without options: the embedded demonstration model.
+ *
+ * Rejects with a `BadRequestError` for a wrong option, a `ModelLoadError` for files that are missing or wrong,
+ * a `WebGPUUnavailableError` where `device: 'webgpu'` cannot be had, a `RequestAbortedError` after an abort of
+ * `signal`, and a `WorkerError` where the worker does not start.
+ */
+export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
+  const checked = checkOptions(options);
+  await checkFormatNames(checked.format);
+  let core: EngineCore | null = null;
+  const session = await openSession(checked, () => core, checked.signal);
+  core = new EngineCore(checked, session);
+  return new Engine(core);
+}

@@ -1,0 +1,179 @@
+import type { FormatOptions } from '../chat/format.ts';
+import type { IncompleteToolCalls } from '../chat/types.ts';
+import { BadRequestError } from '../errors.ts';
+import type { BackendChoice, DeviceChoice, Dtype, LoadProgress, ModelSource } from '../protocol.ts';
+import type { LoadJob, WorkerPort } from './connection.ts';
+import { embeddedModel } from './embedded-model.ts';
+
+/** Progress of a load: one file or step, and all files known so far. */
+export interface EngineProgress extends LoadProgress {
+  /** Bytes of all files seen so far; grows in `total` when another file begins. */
+  overall: { loaded: number; total: number };
+}
+
+export interface EngineOptions extends FormatOptions {
+  /**
+   * A Hub repository (`onnx-community/Qwen3-0.6B-ONNX`), or the URL of a folder with `config.json`,
+   * `tokenizer.json` and `onnx/…` (begins with `https://`, `http://`, `/`, `./` or `../`). Unset: the
+   * embedded demonstration model.
+   */
+  model?: string;
+  /** Branch, tag or commit of a Hub repository. Default `main`. */
+  revision?: string;
+  /** Default `auto`: WebGPU on a real GPU, WASM where there is none or only a software adapter. */
+  device?: DeviceChoice;
+  /** Default `auto`: the smallest weights that the device runs well. */
+  dtype?: Dtype;
+  onProgress?: (progress: EngineProgress) => void;
+  /** Aborts the load: `createEngine` rejects with a `RequestAbortedError`. */
+  signal?: AbortSignal | null;
+  /** Default `separate`. */
+  incompleteToolCalls?: IncompleteToolCalls;
+  /** Makes the worker where the bundler's own way does not fit. Called again after a crash. */
+  worker?: () => Worker;
+  /** Folder URL of the ONNX Runtime's WebAssembly files; unset: those that come with the package. */
+  wasmUrl?: string;
+  /** Replaces the model by a given one's replay; see `tokenprism/testing`. */
+  backend?: BackendChoice;
+}
+
+/** Options that were checked, in the form that the engine works with. */
+export interface CheckedOptions {
+  job: LoadJob;
+  format: FormatOptions;
+  incompleteToolCalls: IncompleteToolCalls;
+  createWorker: () => WorkerPort;
+  onProgress: ((progress: EngineProgress) => void) | null;
+  signal: AbortSignal | null;
+}
+
+const devices: readonly DeviceChoice[] = ['auto', 'webgpu', 'wasm'];
+const dtypes: readonly Dtype[] = ['auto', 'fp32', 'fp16', 'q8', 'q4', 'q4f16', 'int8', 'uint8', 'bnb4'];
+const incompleteModes: readonly IncompleteToolCalls[] = ['separate', 'raw', 'close'];
+const known = [
+  'model',
+  'revision',
+  'device',
+  'dtype',
+  'onProgress',
+  'signal',
+  'reasoningParser',
+  'toolParser',
+  'toolCalling',
+  'incompleteToolCalls',
+  'worker',
+  'wasmUrl',
+  'backend',
+];
+
+/** Throws a `BadRequestError` that names the option and what it may be. */
+export function checkOptions(options: EngineOptions): CheckedOptions {
+  for (const name of Object.keys(options)) {
+    if (!known.includes(name))
+      throw bad(name, `createEngine has no option '${name}'; it has ${known.join(', ')}.`);
+  }
+  checkType(options, 'onProgress', 'function');
+  checkType(options, 'worker', 'function');
+  checkType(options, 'wasmUrl', 'string');
+  checkType(options, 'toolCalling', 'boolean');
+  checkFormatName(options, 'reasoningParser');
+  checkFormatName(options, 'toolParser');
+  const device = oneOf('device', options.device ?? 'auto', devices);
+  const dtype = oneOf('dtype', options.dtype ?? 'auto', dtypes);
+  return {
+    job: {
+      model: modelSource(options.model, options.revision),
+      backend: options.backend ?? { kind: 'transformers', device, dtype },
+      wasmUrl: options.wasmUrl === undefined ? null : folderUrl('wasmUrl', options.wasmUrl),
+    },
+    format: {
+      reasoningParser: options.reasoningParser,
+      toolParser: options.toolParser,
+      toolCalling: options.toolCalling ?? true,
+    },
+    incompleteToolCalls: oneOf(
+      'incompleteToolCalls',
+      options.incompleteToolCalls ?? 'separate',
+      incompleteModes,
+    ),
+    createWorker: options.worker ?? createBundledWorker,
+    onProgress: options.onProgress ?? null,
+    signal: options.signal ?? null,
+  };
+}
+
+/** Where the files of `model` are. */
+export function modelSource(model: string | undefined, revision: string | undefined): ModelSource {
+  if (revision !== undefined && (typeof revision !== 'string' || revision === '')) {
+    throw bad('revision', "'revision' must be a branch, a tag or a commit of the Hub repository.");
+  }
+  if (model === undefined) {
+    if (revision !== undefined) throw bad('revision', "'revision' needs a 'model' of the Hub.");
+    return embeddedModel();
+  }
+  if (typeof model !== 'string') throw bad('model', `'model' must be a string; got ${typeof model}.`);
+  if (/^(https?:\/\/|\/|\.\.?\/)/.test(model)) {
+    if (revision !== undefined) {
+      throw bad('revision', "'revision' is for models of the Hub; a folder has none, so leave it out.");
+    }
+    return { kind: 'folder', url: folderUrl('model', model) };
+  }
+  if (/^[\w.-]+\/[\w.-]+$/.test(model))
+    return { kind: 'hub', repository: model, revision: revision ?? 'main' };
+  throw bad(
+    'model',
+    `'model' must be a Hub repository such as "onnx-community/Qwen3-0.6B-ONNX" or the URL of a folder ` +
+      `such as "/models/mine/"; got ${JSON.stringify(model)}.`,
+  );
+}
+
+/** An absolute URL that ends with a slash. */
+function folderUrl(option: string, given: string): string {
+  const base = globalThis.document?.baseURI ?? globalThis.location?.href;
+  let url: URL;
+  try {
+    url = new URL(given, base);
+  } catch (cause) {
+    throw new BadRequestError(
+      `'${option}' is not a URL that can be resolved here: ${JSON.stringify(given)}.`,
+      {
+        param: option,
+        code: 'invalid_value',
+        cause,
+      },
+    );
+  }
+  if (url.search || url.hash) {
+    throw bad(
+      option,
+      `'${option}' must be the URL of a folder, without '?' and '#'; got ${JSON.stringify(given)}.`,
+    );
+  }
+  if (!url.pathname.endsWith('/')) url.pathname += '/';
+  return url.href;
+}
+
+function createBundledWorker(): Worker {
+  return new Worker(new URL('../../worker/main.ts', import.meta.url), { type: 'module' });
+}
+
+function oneOf<Value extends string>(option: string, value: Value, allowed: readonly Value[]): Value {
+  if (allowed.includes(value)) return value;
+  throw bad(option, `'${option}' must be one of ${allowed.join(', ')}; got ${JSON.stringify(value)}.`);
+}
+
+function checkType(options: EngineOptions, option: keyof EngineOptions, type: string): void {
+  const value = options[option];
+  if (value === undefined || typeof value === type) return;
+  throw bad(option, `'${option}' must be a ${type}; got ${value === null ? 'null' : typeof value}.`);
+}
+
+function checkFormatName(options: EngineOptions, option: 'reasoningParser' | 'toolParser'): void {
+  const value = options[option];
+  if (value === undefined || value === null || (typeof value === 'string' && value !== '')) return;
+  throw bad(option, `'${option}' must be the name of a format, or null for none.`);
+}
+
+function bad(param: string, message: string): BadRequestError {
+  return new BadRequestError(message, { param, code: 'invalid_value' });
+}
