@@ -1,0 +1,32 @@
+import { byId } from './element.ts';
+
+/** The bar that fills while the model loads. */
+export class LoadingView {
+  private readonly root = byId('loading', HTMLElement);
+  private readonly label = byId('loading-label', HTMLElement);
+  private readonly bytes = byId('loading-bytes', HTMLElement);
+  private readonly bar = byId('loading-bar', HTMLProgressElement);
+
+  /** `total` 0: nobody knows how much there is to come. */
+  show(label: string, loaded = 0, total = 0): void {
+    this.root.hidden = false;
+    this.label.textContent = label;
+    this.bytes.textContent =
+      total > 0
+        ? `${megabytes(loaded)} of ${megabytes(total)} MB`
+        : loaded > 0
+          ? `${megabytes(loaded)} MB`
+          : '';
+    if (total > 0) this.bar.value = Math.min(1, loaded / total);
+    else this.bar.removeAttribute('value');
+  }
+
+  hide(): void {
+    this.root.hidden = true;
+  }
+}
+
+function megabytes(bytes: number): string {
+  const amount = bytes / 1e6;
+  return amount >= 100 ? amount.toFixed(0) : amount.toFixed(1);
+}
