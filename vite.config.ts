@@ -1,0 +1,68 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type UserConfig } from 'vite';
+import { declarations } from './scripts/declarations.ts';
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+
+/** What holds for every way of building and serving. */
+const common: UserConfig = {
+  // Relative, so that a build works in any folder of any site.
+  base: './',
+  publicDir: false,
+  cacheDir: path('node_modules/.vite'),
+  worker: {
+    format: 'es',
+    // One file: bundlers of applications emit the worker as it is and would not follow it to its chunks.
+    rolldownOptions: { output: { codeSplitting: false } },
+  },
+  optimizeDeps: {
+    // Named here, because finding them while a page runs would reload that page.
+    noDiscovery: true,
+    include: ['@huggingface/transformers', '@huggingface/jinja', 'onnxruntime-web/webgpu'],
+  },
+  server: {
+    // Reachable as localhost, which is a secure context and so has WebGPU, and from nowhere else.
+    host: '127.0.0.1',
+    fs: { allow: [path('.')] },
+    watch: { ignored: ['**/dist/**', '**/dist-demo/**', '**/test-results/**', '**/playwright-report/**'] },
+  },
+  preview: { host: '127.0.0.1' },
+};
+
+/** The package: `dist/index.js`, `dist/testing.js`, worker, wasm and model files beside them, declarations. */
+const library: UserConfig = {
+  build: {
+    outDir: path('dist'),
+    target: 'es2022',
+    sourcemap: true,
+    modulePreload: false,
+    assetsInlineLimit: 0,
+    // Not Vite's library mode, which inlines every asset as a data URL.
+    rolldownOptions: {
+      input: { index: path('src/index.ts'), testing: path('src/testing/index.ts') },
+      preserveEntrySignatures: 'strict',
+      output: {
+        format: 'es',
+        entryFileNames: '[name].js',
+        chunkFileNames: 'chunks/[name]-[hash].js',
+        assetFileNames: 'assets/[name]-[hash][extname]',
+      },
+    },
+  },
+  plugins: [declarations({ root: path('.'), outDir: path('dist/types') })],
+};
+
+const demo: UserConfig = {
+  root: path('demo'),
+  build: { outDir: path('dist-demo'), emptyOutDir: true, target: 'es2022', assetsInlineLimit: 0 },
+};
+
+/**
+ * `vite build` makes the package, `vite build --mode demo` the demo; `vite` serves the demo from its sources.
+ * With `--mode sources` the whole repository is served, which is what the browser tests and `npm run ask` use.
+ */
+export default defineConfig(({ command, mode }) => {
+  if (mode === 'sources') return { ...common, root: path('.'), appType: 'mpa' };
+  const isLibrary = command === 'build' && mode !== 'demo';
+  return { ...common, ...(isLibrary ? library : demo) };
+});
