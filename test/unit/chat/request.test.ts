@@ -1,0 +1,416 @@
+import { describe, expect, it } from 'vitest';
+import { prepareRequest, type RequestContext } from '../../../src/chat/request.ts';
+import { BadRequestError, ModelNotFoundError } from '../../../src/errors.ts';
+
+const context: RequestContext = { modelId: 'tiny', toolCalling: true, toolsUnavailable: null };
+const user = { role: 'user', content: 'Hi' };
+const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
+const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+const calling = { role: 'assistant', content: null, tool_calls: [call] };
+
+function failure(body: unknown, overrides: Partial<RequestContext> = {}): BadRequestError {
+  try {
+    prepareRequest(body, { ...context, ...overrides });
+  } catch (error) {
+    if (error instanceof BadRequestError || error instanceof ModelNotFoundError) return error as BadRequestError;
+    throw error;
+  }
+  throw new Error(`accepted: ${JSON.stringify(body)}`);
+}
+
+const withUser = (fields: object) => ({ messages: [user], ...fields });
+const withMessages = (...messages: unknown[]) => ({ messages });
+
+/** What is wrong, the body, the path that the error names, its code, a part of its message. */
+const rejected: [string, unknown, string, string, string][] = [
+  ['no body', undefined, 'body', 'missing_required_parameter', 'an object'],
+  ['no messages', {}, 'messages', 'missing_required_parameter', 'array of messages'],
+  ['messages not an array', { messages: 'Hi' }, 'messages', 'invalid_type', 'array of messages'],
+  ['empty messages', { messages: [] }, 'messages', 'empty_array', 'add at least one'],
+  ['message not an object', withMessages('Hi'), 'messages[0]', 'invalid_type', 'message object'],
+  ['no role', withMessages({ content: 'Hi' }), 'messages[0].role', 'missing_required_parameter', 'one of'],
+  ['unknown role', withMessages({ role: 'bot', content: '' }), 'messages[0].role', 'invalid_value', '"bot"'],
+  [
+    'function role',
+    withMessages({ role: 'function', name: 'f', content: '' }),
+    'messages[0].role',
+    'invalid_value',
+    'tool',
+  ],
+  ['no content', withMessages({ role: 'user' }), 'messages[0].content', 'missing_required_parameter', 'string'],
+  ['null content', withMessages({ role: 'user', content: null }), 'messages[0].content', 'invalid_type', 'null'],
+  ['number as content', withMessages({ role: 'user', content: 5 }), 'messages[0].content', 'invalid_type', '5'],
+  ['no parts', withMessages({ role: 'user', content: [] }), 'messages[0].content', 'empty_array', 'text part'],
+  [
+    'image part',
+    withMessages({ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }),
+    'messages[0].content[0].type',
+    'unsupported_value',
+    'text only',
+  ],
+  [
+    'text part without text',
+    withMessages({ role: 'user', content: [{ type: 'text' }] }),
+    'messages[0].content[0].text',
+    'missing_required_parameter',
+    'a string',
+  ],
+  [
+    'unknown message field',
+    withMessages({ ...user, timestamp: 1 }),
+    'messages[0].timestamp',
+    'unknown_parameter',
+    'remove it',
+  ],
+  [
+    'empty assistant',
+    withMessages(user, { role: 'assistant' }),
+    'messages[1].content',
+    'missing_required_parameter',
+    'tool_calls',
+  ],
+  [
+    'refusal',
+    withMessages({ role: 'assistant', content: '', refusal: 'No.' }),
+    'messages[0].refusal',
+    'unsupported_parameter',
+    "'content'",
+  ],
+  [
+    'reasoning not a string',
+    withMessages({ role: 'assistant', content: '', reasoning: {} }),
+    'messages[0].reasoning',
+    'invalid_type',
+    'a string',
+  ],
+  [
+    'arguments not a string',
+    withMessages({ role: 'assistant', tool_calls: [{ ...call, function: { name: 'f', arguments: {} } }] }),
+    'messages[0].tool_calls[0].function.arguments',
+    'invalid_type',
+    'JSON.stringify',
+  ],
+  [
+    'call without id',
+    withMessages({ role: 'assistant', tool_calls: [{ ...call, id: undefined }] }),
+    'messages[0].tool_calls[0].id',
+    'missing_required_parameter',
+    'string',
+  ],
+  [
+    'custom call',
+    withMessages({ role: 'assistant', tool_calls: [{ ...call, type: 'custom' }] }),
+    'messages[0].tool_calls[0].type',
+    'invalid_value',
+    'function',
+  ],
+  [
+    'tool message without id',
+    withMessages(user, calling, { role: 'tool', content: '1' }),
+    'messages[2].tool_call_id',
+    'missing_required_parameter',
+    'id of the call',
+  ],
+  [
+    'tool message for no call',
+    withMessages(user, calling, { role: 'tool', content: '1', tool_call_id: 'b' }),
+    'messages[2].tool_call_id',
+    'invalid_value',
+    'no earlier assistant message',
+  ],
+  [
+    'tool message before its call',
+    withMessages(user, { role: 'tool', content: '1', tool_call_id: 'a' }, calling),
+    'messages[1].tool_call_id',
+    'invalid_value',
+    'no earlier',
+  ],
+  ['another model', withUser({ model: 'gpt' }), 'model', 'model_not_found', 'createEngine'],
+  ['model not a string', withUser({ model: 1 }), 'model', 'invalid_type', 'loaded model'],
+  ['no tools in the array', withUser({ tools: [] }), 'tools', 'empty_array', 'leave it out'],
+  ['tools not an array', withUser({ tools: {} }), 'tools', 'invalid_type', 'array'],
+  ['tool not an object', withUser({ tools: ['f'] }), 'tools[0]', 'invalid_type', 'object'],
+  ['custom tool', withUser({ tools: [{ type: 'custom' }] }), 'tools[0].type', 'unsupported_value', 'function'],
+  ['bare tool', withUser({ tools: [{ type: 'function' }] }), 'tools[0].function', 'missing_required_parameter', ''],
+  [
+    'nameless tool',
+    withUser({ tools: [{ type: 'function', function: {} }] }),
+    'tools[0].function.name',
+    'missing_required_parameter',
+    'string',
+  ],
+  [
+    'tool name with a space',
+    withUser({ tools: [{ type: 'function', function: { name: 'a b' } }] }),
+    'tools[0].function.name',
+    'invalid_value',
+    '"a b"',
+  ],
+  [
+    'schema not an object',
+    withUser({ tools: [{ type: 'function', function: { name: 'f', parameters: [] } }] }),
+    'tools[0].function.parameters',
+    'invalid_type',
+    'JSON schema',
+  ],
+  [
+    'strict tool',
+    withUser({ tools: [{ type: 'function', function: { name: 'f', strict: true } }] }),
+    'tools[0].function.strict',
+    'unsupported_value',
+    'not supported yet',
+  ],
+  ['two of one name', withUser({ tools: [tool, tool] }), 'tools[1].function.name', 'invalid_value', 'Two tools'],
+  ['choice without tools', withUser({ tool_choice: 'auto' }), 'tool_choice', 'invalid_value', "no 'tools'"],
+  [
+    'required',
+    withUser({ tools: [tool], tool_choice: 'required' }),
+    'tool_choice',
+    'unsupported_value',
+    'not supported yet',
+  ],
+  [
+    'named',
+    withUser({ tools: [tool], tool_choice: { type: 'function', function: { name: 'f' } } }),
+    'tool_choice',
+    'unsupported_value',
+    'not supported yet',
+  ],
+  ['unknown choice', withUser({ tools: [tool], tool_choice: 'any' }), 'tool_choice', 'invalid_value', '"any"'],
+  ['parallel not boolean', withUser({ parallel_tool_calls: 'no' }), 'parallel_tool_calls', 'invalid_type', 'false'],
+  ['temperature too high', withUser({ temperature: 2.5 }), 'temperature', 'decimal_above_max_value', '2.5'],
+  ['temperature negative', withUser({ temperature: -1 }), 'temperature', 'decimal_below_min_value', 'least 0'],
+  ['temperature NaN', withUser({ temperature: Number.NaN }), 'temperature', 'invalid_type', 'NaN'],
+  ['temperature as text', withUser({ temperature: '1' }), 'temperature', 'invalid_type', '"1"'],
+  ['top_p', withUser({ top_p: 1.1 }), 'top_p', 'decimal_above_max_value', 'at most 1'],
+  ['top_k fraction', withUser({ top_k: 1.5 }), 'top_k', 'invalid_type', 'integer'],
+  ['top_k', withUser({ top_k: -2 }), 'top_k', 'integer_below_min_value', '-2'],
+  ['min_p', withUser({ min_p: 2 }), 'min_p', 'decimal_above_max_value', ''],
+  ['repetition', withUser({ repetition_penalty: 0 }), 'repetition_penalty', 'decimal_below_min_value', 'above 0'],
+  ['presence', withUser({ presence_penalty: 3 }), 'presence_penalty', 'decimal_above_max_value', ''],
+  ['frequency', withUser({ frequency_penalty: -3 }), 'frequency_penalty', 'decimal_below_min_value', ''],
+  ['infinite', withUser({ frequency_penalty: Infinity }), 'frequency_penalty', 'invalid_type', 'Infinity'],
+  ['seed', withUser({ seed: 0.5 }), 'seed', 'invalid_type', 'integer'],
+  ['max_tokens 0', withUser({ max_tokens: 0 }), 'max_tokens', 'integer_below_min_value', 'at least 1'],
+  [
+    'contradicting limits',
+    withUser({ max_tokens: 4, max_completion_tokens: 5 }),
+    'max_tokens',
+    'invalid_value',
+    'give one',
+  ],
+  ['n', withUser({ n: 0 }), 'n', 'integer_below_min_value', ''],
+  ['n too large', withUser({ n: 129 }), 'n', 'integer_above_max_value', '128'],
+  ['five stops', withUser({ stop: ['1', '2', '3', '4', '5'] }), 'stop', 'array_above_max_length', 'up to 4'],
+  ['empty stop', withUser({ stop: '' }), 'stop', 'invalid_value', 'empty'],
+  ['stop with a number', withUser({ stop: ['a', 1] }), 'stop[1]', 'invalid_type', 'string'],
+  ['stream', withUser({ stream: 1 }), 'stream', 'invalid_type', 'true or false'],
+  [
+    'stream_options alone',
+    withUser({ stream_options: { include_usage: true } }),
+    'stream_options',
+    'invalid_value',
+    'stream: true',
+  ],
+  [
+    'unknown stream option',
+    withUser({ stream: true, stream_options: { include_obfuscation: true } }),
+    'stream_options.include_obfuscation',
+    'unsupported_parameter',
+    'remove it',
+  ],
+  [
+    'template arguments',
+    withUser({ chat_template_kwargs: [] }),
+    'chat_template_kwargs',
+    'invalid_type',
+    'an object',
+  ],
+  [
+    'template arguments that are no JSON',
+    withUser({ chat_template_kwargs: { big: 1n } }),
+    'chat_template_kwargs',
+    'invalid_value',
+    'JSON',
+  ],
+  ['effort', withUser({ reasoning_effort: 'huge' }), 'reasoning_effort', 'invalid_value', 'minimal'],
+  ['include_reasoning', withUser({ include_reasoning: 'no' }), 'include_reasoning', 'invalid_type', ''],
+  ['unsupported field', withUser({ logit_bias: { 5: 1 } }), 'logit_bias', 'unsupported_parameter', 'remove it'],
+  ['misspelt field', withUser({ max_token: 5 }), 'max_token', 'unsupported_parameter', "'max_token'"],
+];
+
+describe('prepareRequest', () => {
+  it.each(rejected)('rejects %s', (_name, body, param, code, text) => {
+    const error = failure(body);
+    expect(error).toMatchObject({ param, code });
+    expect(error.message).toContain(text);
+    expect(error.status).toBe(code === 'model_not_found' ? 404 : 400);
+    expect(error.toJSON().error.type).toBe('invalid_request_error');
+  });
+
+  it('rejects tools where the model has no known tool format', () => {
+    const error = failure(withUser({ tools: [tool] }), { toolsUnavailable: 'No tool format.' });
+    expect(error).toMatchObject({ param: 'tools', message: 'No tool format.' });
+  });
+
+  it('takes tools without offering them where tool calling is off', () => {
+    const off = { ...context, toolCalling: false, toolsUnavailable: 'No tool format.' };
+    expect(prepareRequest(withUser({ tools: [tool] }), off).job.tools).toBeNull();
+  });
+
+  it('fills in what is unset', () => {
+    expect(prepareRequest({ messages: [user] }, context)).toEqual({
+      job: {
+        messages: [user],
+        tools: null,
+        templateArguments: {},
+        sampling: {},
+        maxTokens: null,
+        choices: 1,
+      },
+      stream: false,
+      includeUsage: false,
+      includeDetails: false,
+      stop: [],
+      parallelToolCalls: true,
+      deliverCalls: true,
+      deliverReasoning: true,
+      declaredTools: [],
+      callsInHistory: 0,
+    });
+  });
+
+  it('passes every honoured field on', () => {
+    const prepared = prepareRequest(
+      withUser({
+        model: 'tiny',
+        tools: [tool],
+        tool_choice: 'auto',
+        parallel_tool_calls: false,
+        max_completion_tokens: 7,
+        max_tokens: 7,
+        temperature: 0.5,
+        top_p: 0.9,
+        top_k: 5,
+        min_p: 0.1,
+        repetition_penalty: 1.1,
+        presence_penalty: 1,
+        frequency_penalty: -1,
+        seed: -3,
+        stop: 'END',
+        n: 2,
+        stream: true,
+        stream_options: { include_usage: true },
+        chat_template_kwargs: { enable_thinking: false },
+        include_reasoning: false,
+        include_details: true,
+        user: 'me',
+        metadata: {},
+        store: false,
+      }),
+      context,
+    );
+    expect(prepared).toMatchObject({
+      job: {
+        tools: [tool],
+        templateArguments: { enable_thinking: false },
+        sampling: {
+          temperature: 0.5,
+          topP: 0.9,
+          topK: 5,
+          minP: 0.1,
+          repetitionPenalty: 1.1,
+          presencePenalty: 1,
+          frequencyPenalty: -1,
+          seed: -3,
+        },
+        maxTokens: 7,
+        choices: 2,
+      },
+      stream: true,
+      includeUsage: true,
+      includeDetails: true,
+      stop: ['END'],
+      parallelToolCalls: false,
+      deliverReasoning: false,
+      declaredTools: [{ name: 'f', parameters: { type: 'object' } }],
+    });
+  });
+
+  it('treats null as unset', () => {
+    const nulls = withUser({ temperature: null, tools: null, stop: null, logprobs: null, reasoning_effort: null });
+    expect(prepareRequest(nulls, context).job.sampling).toEqual({});
+  });
+
+  it('does not offer tools with tool_choice none, but knows them', () => {
+    const prepared = prepareRequest(withUser({ tools: [tool], tool_choice: 'none' }), context);
+    expect(prepared.job.tools).toBeNull();
+    expect(prepared).toMatchObject({ deliverCalls: false, declaredTools: [{ name: 'f' }] });
+  });
+
+  it.each([
+    [{ reasoning_effort: 'none' }, { enable_thinking: false, reasoning_effort: 'none' }],
+    [{ reasoning_effort: 'high' }, { enable_thinking: true, reasoning_effort: 'high' }],
+    [
+      { reasoning_effort: 'none', chat_template_kwargs: { enable_thinking: true } },
+      { enable_thinking: true, reasoning_effort: 'none' },
+    ],
+  ])('maps %j to template arguments', (fields, expected) => {
+    expect(prepareRequest(withUser(fields), context).job.templateArguments).toEqual(expected);
+  });
+
+  it('brings messages into the form of a chat template', () => {
+    const { job, callsInHistory } = prepareRequest(
+      withMessages(
+        { role: 'developer', content: 'Be brief.' },
+        { role: 'user', name: 'Ann', content: [{ type: 'text', text: 'One' }, { type: 'text', text: 'Two' }] },
+        {
+          role: 'assistant',
+          content: null,
+          refusal: null,
+          reasoning: 'Look it up.',
+          tool_calls: [
+            { ...call, function: { name: 'f', arguments: '{"a": 1}' } },
+            { ...call, id: 'b', function: { name: 'f', arguments: '' } },
+            { ...call, id: 'c', function: { name: 'f', arguments: 'not json' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'a', content: '5' },
+        { role: 'assistant', content: 'Five.', reasoning: null, reasoning_content: 'Done.' },
+        { role: 'assistant', content: null, reasoning: 'Only thought.' },
+      ),
+      context,
+    );
+    const templateCall = (id: string, args: unknown) => ({
+      id,
+      type: 'function',
+      function: { name: 'f', arguments: args },
+    });
+    expect(job.messages).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', name: 'Ann', content: 'One\nTwo' },
+      {
+        role: 'assistant',
+        content: null,
+        reasoning: 'Look it up.',
+        reasoning_content: 'Look it up.',
+        tool_calls: [templateCall('a', { a: 1 }), templateCall('b', {}), templateCall('c', 'not json')],
+      },
+      { role: 'tool', tool_call_id: 'a', content: '5' },
+      { role: 'assistant', content: 'Five.', reasoning: 'Done.', reasoning_content: 'Done.' },
+      { role: 'assistant', content: '', reasoning: 'Only thought.', reasoning_content: 'Only thought.' },
+    ]);
+    expect(callsInHistory).toBe(3);
+  });
+
+  it('keeps what it was given apart from later changes of the caller', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } } };
+    const prepared = prepareRequest(
+      withUser({ tools: [{ type: 'function', function: { name: 'f', parameters: schema } }] }),
+      context,
+    );
+    schema.properties.a.type = 'number';
+    expect(JSON.stringify(prepared.job.tools)).toContain('"string"');
+    expect(JSON.stringify(prepared.declaredTools)).toContain('"string"');
+  });
+});
