@@ -192,6 +192,8 @@ export type ToWorker =
   /** The output of `choice` counts up to its token `at` (exclusive): a stop string, the end of the first call. */
   | { type: 'cut'; request: number; choice: number; at: number }
   | { type: 'abort'; request: number }
+  /** Asks for `memory`, for tests and inspectors. */
+  | { type: 'memory' }
   /** Releases everything; the worker answers with `closed` and can be terminated. */
   | { type: 'close' };
 
@@ -207,6 +209,8 @@ export type FromWorker =
   | { type: 'done'; request: number; choices: ChoiceEnd[]; usage: TokenUsage; timings: Timings }
   /** With a request: it ends here. Without: the load failed, or the worker is of no more use. */
   | { type: 'failed'; request: number | null; error: SerializedError }
+  /** Live GPU buffers of the running device; zeros where there is none. */
+  | { type: 'memory'; gpuBuffers: number; gpuBytes: number }
   | { type: 'closed' };
 
 /** Bytes of one file, or a step that has no bytes. */

@@ -23,14 +23,21 @@ export interface Sequence {
   /** Tokens whose keys and values are held. */
   readonly length: number;
   /**
-   * Runs the model over `ids`, appending them. Keeps the logits of the last `rows` positions (1 for prefill
-   * and plain decode, more to verify drafts). Throws a `BadRequestError` with code `context_length_exceeded`
+   * Runs the model over `ids`, appending them. Keeps the logits of the last `rows` positions: 1 for the end of
+   * the prefill and for plain decode, more to verify drafts, 0 for the pieces of a prefill before its last,
+   * whose logits nobody reads. Resolves when the device has done the work. Throws a `BadRequestError` with code `context_length_exceeded`
    * when `length + ids.length` would pass the capacity; after any other error the sequence is dead.
    */
   forward(ids: readonly number[], rows?: number): Promise<Logits>;
   /** Forgets all but the first `length` tokens. Only where the backend `canTruncate`. */
   truncate(length: number): Promise<void>;
   close(): void;
+}
+
+/** Live GPU buffers of one device. */
+export interface GpuMemory {
+  buffers: number;
+  bytes: number;
 }
 
 export interface Backend {
@@ -47,6 +54,8 @@ export interface Backend {
   readonly lost: Promise<Error>;
   /** Opens an empty sequence. */
   open(): Promise<Sequence>;
+  /** What is allocated on the GPU now; `null` where nothing is. */
+  memory(): GpuMemory | null;
   /** Releases sessions and device. An intended loss is not reported through `lost`. */
   close(): Promise<void>;
 }
