@@ -55,7 +55,12 @@ export async function chooseFormat(
   const { reasoningParser, toolParser, toolCalling = true } = options;
   const { vocabulary } = model;
   const recognising = reasoningParser === undefined || (toolParser === undefined && toolCalling);
-  const recognised = recognising ? recogniseFormat(model) : { reasoning: null, tools: null, warning: null };
+  const recognised = recognising
+    ? await recogniseFormat({
+        chatTemplate: model.chatTemplate,
+        hasToken: (text) => vocabulary.idOf(text) !== undefined,
+      })
+    : { reasoning: null, tools: null, warning: null };
   const reasoning = reasoningParser === undefined ? recognised.reasoning : reasoningParser;
   const tools = toolCalling ? (toolParser === undefined ? recognised.tools : toolParser) : null;
   const format = await loadFormat({ reasoning, tools });

@@ -12,7 +12,8 @@ function failure(body: unknown, overrides: Partial<RequestContext> = {}): BadReq
   try {
     prepareRequest(body, { ...context, ...overrides });
   } catch (error) {
-    if (error instanceof BadRequestError || error instanceof ModelNotFoundError) return error as BadRequestError;
+    if (error instanceof BadRequestError || error instanceof ModelNotFoundError)
+      return error as BadRequestError;
     throw error;
   }
   throw new Error(`accepted: ${JSON.stringify(body)}`);
@@ -37,10 +38,34 @@ const rejected: [string, unknown, string, string, string][] = [
     'invalid_value',
     'tool',
   ],
-  ['no content', withMessages({ role: 'user' }), 'messages[0].content', 'missing_required_parameter', 'string'],
-  ['null content', withMessages({ role: 'user', content: null }), 'messages[0].content', 'invalid_type', 'null'],
-  ['number as content', withMessages({ role: 'user', content: 5 }), 'messages[0].content', 'invalid_type', '5'],
-  ['no parts', withMessages({ role: 'user', content: [] }), 'messages[0].content', 'empty_array', 'text part'],
+  [
+    'no content',
+    withMessages({ role: 'user' }),
+    'messages[0].content',
+    'missing_required_parameter',
+    'string',
+  ],
+  [
+    'null content',
+    withMessages({ role: 'user', content: null }),
+    'messages[0].content',
+    'invalid_type',
+    'null',
+  ],
+  [
+    'number as content',
+    withMessages({ role: 'user', content: 5 }),
+    'messages[0].content',
+    'invalid_type',
+    '5',
+  ],
+  [
+    'no parts',
+    withMessages({ role: 'user', content: [] }),
+    'messages[0].content',
+    'empty_array',
+    'text part',
+  ],
   [
     'image part',
     withMessages({ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }),
@@ -130,8 +155,20 @@ const rejected: [string, unknown, string, string, string][] = [
   ['no tools in the array', withUser({ tools: [] }), 'tools', 'empty_array', 'leave it out'],
   ['tools not an array', withUser({ tools: {} }), 'tools', 'invalid_type', 'array'],
   ['tool not an object', withUser({ tools: ['f'] }), 'tools[0]', 'invalid_type', 'object'],
-  ['custom tool', withUser({ tools: [{ type: 'custom' }] }), 'tools[0].type', 'unsupported_value', 'function'],
-  ['bare tool', withUser({ tools: [{ type: 'function' }] }), 'tools[0].function', 'missing_required_parameter', ''],
+  [
+    'custom tool',
+    withUser({ tools: [{ type: 'custom' }] }),
+    'tools[0].type',
+    'unsupported_value',
+    'function',
+  ],
+  [
+    'bare tool',
+    withUser({ tools: [{ type: 'function' }] }),
+    'tools[0].function',
+    'missing_required_parameter',
+    '',
+  ],
   [
     'nameless tool',
     withUser({ tools: [{ type: 'function', function: {} }] }),
@@ -160,7 +197,13 @@ const rejected: [string, unknown, string, string, string][] = [
     'unsupported_value',
     'not supported yet',
   ],
-  ['two of one name', withUser({ tools: [tool, tool] }), 'tools[1].function.name', 'invalid_value', 'Two tools'],
+  [
+    'two of one name',
+    withUser({ tools: [tool, tool] }),
+    'tools[1].function.name',
+    'invalid_value',
+    'Two tools',
+  ],
   ['choice without tools', withUser({ tool_choice: 'auto' }), 'tool_choice', 'invalid_value', "no 'tools'"],
   [
     'required',
@@ -176,17 +219,41 @@ const rejected: [string, unknown, string, string, string][] = [
     'unsupported_value',
     'not supported yet',
   ],
-  ['unknown choice', withUser({ tools: [tool], tool_choice: 'any' }), 'tool_choice', 'invalid_value', '"any"'],
-  ['parallel not boolean', withUser({ parallel_tool_calls: 'no' }), 'parallel_tool_calls', 'invalid_type', 'false'],
+  [
+    'unknown choice',
+    withUser({ tools: [tool], tool_choice: 'any' }),
+    'tool_choice',
+    'invalid_value',
+    '"any"',
+  ],
+  [
+    'parallel not boolean',
+    withUser({ parallel_tool_calls: 'no' }),
+    'parallel_tool_calls',
+    'invalid_type',
+    'false',
+  ],
   ['temperature too high', withUser({ temperature: 2.5 }), 'temperature', 'decimal_above_max_value', '2.5'],
-  ['temperature negative', withUser({ temperature: -1 }), 'temperature', 'decimal_below_min_value', 'least 0'],
+  [
+    'temperature negative',
+    withUser({ temperature: -1 }),
+    'temperature',
+    'decimal_below_min_value',
+    'least 0',
+  ],
   ['temperature NaN', withUser({ temperature: Number.NaN }), 'temperature', 'invalid_type', 'NaN'],
   ['temperature as text', withUser({ temperature: '1' }), 'temperature', 'invalid_type', '"1"'],
   ['top_p', withUser({ top_p: 1.1 }), 'top_p', 'decimal_above_max_value', 'at most 1'],
   ['top_k fraction', withUser({ top_k: 1.5 }), 'top_k', 'invalid_type', 'integer'],
   ['top_k', withUser({ top_k: -2 }), 'top_k', 'integer_below_min_value', '-2'],
   ['min_p', withUser({ min_p: 2 }), 'min_p', 'decimal_above_max_value', ''],
-  ['repetition', withUser({ repetition_penalty: 0 }), 'repetition_penalty', 'decimal_below_min_value', 'above 0'],
+  [
+    'repetition',
+    withUser({ repetition_penalty: 0 }),
+    'repetition_penalty',
+    'decimal_below_min_value',
+    'above 0',
+  ],
   ['presence', withUser({ presence_penalty: 3 }), 'presence_penalty', 'decimal_above_max_value', ''],
   ['frequency', withUser({ frequency_penalty: -3 }), 'frequency_penalty', 'decimal_below_min_value', ''],
   ['infinite', withUser({ frequency_penalty: Infinity }), 'frequency_penalty', 'invalid_type', 'Infinity'],
@@ -235,7 +302,13 @@ const rejected: [string, unknown, string, string, string][] = [
   ],
   ['effort', withUser({ reasoning_effort: 'huge' }), 'reasoning_effort', 'invalid_value', 'minimal'],
   ['include_reasoning', withUser({ include_reasoning: 'no' }), 'include_reasoning', 'invalid_type', ''],
-  ['unsupported field', withUser({ logit_bias: { 5: 1 } }), 'logit_bias', 'unsupported_parameter', 'remove it'],
+  [
+    'unsupported field',
+    withUser({ logit_bias: { 5: 1 } }),
+    'logit_bias',
+    'unsupported_parameter',
+    'remove it',
+  ],
   ['misspelt field', withUser({ max_token: 5 }), 'max_token', 'unsupported_parameter', "'max_token'"],
 ];
 
@@ -338,7 +411,13 @@ describe('prepareRequest', () => {
   });
 
   it('treats null as unset', () => {
-    const nulls = withUser({ temperature: null, tools: null, stop: null, logprobs: null, reasoning_effort: null });
+    const nulls = withUser({
+      temperature: null,
+      tools: null,
+      stop: null,
+      logprobs: null,
+      reasoning_effort: null,
+    });
     expect(prepareRequest(nulls, context).job.sampling).toEqual({});
   });
 
@@ -363,7 +442,14 @@ describe('prepareRequest', () => {
     const { job, callsInHistory } = prepareRequest(
       withMessages(
         { role: 'developer', content: 'Be brief.' },
-        { role: 'user', name: 'Ann', content: [{ type: 'text', text: 'One' }, { type: 'text', text: 'Two' }] },
+        {
+          role: 'user',
+          name: 'Ann',
+          content: [
+            { type: 'text', text: 'One' },
+            { type: 'text', text: 'Two' },
+          ],
+        },
         {
           role: 'assistant',
           content: null,
