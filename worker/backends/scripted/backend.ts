@@ -1,0 +1,153 @@
+import { BadRequestError, DeviceLostError, ModelLoadError } from '../../../src/errors.ts';
+import type { DeviceReport, ScriptedTurn } from '../../../src/protocol.ts';
+import type { Backend, Logits, Sequence } from '../backend.ts';
+
+/** A turn whose tokens are known. */
+interface Script {
+  ids: readonly number[];
+  delay: number;
+  loseDeviceAt: number;
+}
+
+export interface ScriptedModel {
+  encode(text: string): number[];
+  eosTokenId: number;
+  vocabularySize: number;
+  contextLength: number;
+}
+
+/** The scripts and which one is next; outlives the backends that a simulated loss ends. */
+export class ScriptedTurns {
+  readonly #scripts: Script[];
+  #next = 0;
+
+  /** @throws ModelLoadError when there are no turns, or ids that the vocabulary does not have */
+  constructor(turns: readonly ScriptedTurn[], model: ScriptedModel) {
+    if (turns.length === 0) throw new ModelLoadError('The scripted backend needs at least one turn.');
+    this.#scripts = turns.map((turn, index) => {
+      const ids = turn.ids ? [...turn.ids] : model.encode(turn.text ?? '');
+      const wrong = ids.find((id) => !Number.isInteger(id) || id < 0 || id >= model.vocabularySize);
+      if (wrong !== undefined) {
+        throw new ModelLoadError(
+          `Scripted turn ${index} has the id ${wrong}, which is not in the vocabulary.`,
+        );
+      }
+      if (!turn.open) ids.push(model.eosTokenId);
+      return { ids, delay: turn.delay ?? 0, loseDeviceAt: turn.loseDeviceAt ?? -1 };
+    });
+  }
+
+  take(): Script {
+    return this.#scripts[this.#next++ % this.#scripts.length]!;
+  }
+}
+
+/**
+ * Gives out written answers as one-hot logits, so that queue, sampler, protocol and page run as with a model.
+ * A prompt takes its turn when its last piece is fed; put back to before the end of the prompt, the next one.
+ */
+export class ScriptedBackend implements Backend {
+  readonly report: DeviceReport;
+  readonly capacity: number;
+  readonly width: number;
+  readonly canTruncate = true;
+  readonly prefillPiece = 64;
+  readonly lost: Promise<Error>;
+  readonly #turns: ScriptedTurns;
+  readonly #eosTokenId: number;
+  #lose: (error: Error) => void = () => {};
+
+  constructor(turns: ScriptedTurns, model: ScriptedModel) {
+    this.#turns = turns;
+    this.#eosTokenId = model.eosTokenId;
+    this.capacity = model.contextLength;
+    this.width = model.vocabularySize;
+    this.lost = new Promise((resolve) => {
+      this.#lose = resolve;
+    });
+    this.report = {
+      device: 'scripted',
+      reason: 'Scripted answers were given: no model runs.',
+      adapter: null,
+      dtype: 'none',
+    };
+  }
+
+  async open(): Promise<Sequence> {
+    return new ScriptedSequence(this.#turns, this, this.#eosTokenId, (error) => this.#lose(error));
+  }
+
+  memory(): null {
+    return null;
+  }
+
+  async close(): Promise<void> {}
+}
+
+class ScriptedSequence implements Sequence {
+  #length = 0;
+  #script: Script | null = null;
+  /** Tokens held when the script began. */
+  #promptLength = 0;
+  readonly #row: Float32Array;
+  readonly #turns: ScriptedTurns;
+  readonly #capacity: number;
+  readonly #eosTokenId: number;
+  readonly #lose: (error: Error) => void;
+
+  constructor(turns: ScriptedTurns, backend: Backend, eosTokenId: number, lose: (error: Error) => void) {
+    this.#turns = turns;
+    this.#capacity = backend.capacity;
+    this.#eosTokenId = eosTokenId;
+    this.#lose = lose;
+    this.#row = new Float32Array(backend.width).fill(-Infinity);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  async forward(ids: readonly number[], rows = 1): Promise<Logits> {
+    if (this.#length + ids.length > this.#capacity) {
+      throw new BadRequestError(`The sequence holds at most ${this.#capacity} tokens.`, {
+        code: 'context_length_exceeded',
+      });
+    }
+    this.#length += ids.length;
+    if (rows > 0 && this.#script === null) {
+      this.#script = this.#turns.take();
+      this.#promptLength = this.#length;
+    }
+    const script = this.#script;
+    const first = this.#length - this.#promptLength - rows + 1;
+    if (script && rows > 0) {
+      if (script.delay > 0) await new Promise((resolve) => setTimeout(resolve, script.delay));
+      if (first + rows - 1 === script.loseDeviceAt) {
+        const error = new DeviceLostError('The scripted device was lost, as its script says.');
+        this.#lose(error);
+        throw error;
+      }
+    }
+    const row = this.#row;
+    return {
+      rows,
+      width: row.length,
+      buffer: null,
+      read: async (index) => {
+        row.fill(-Infinity);
+        row[script?.ids[first + index] ?? this.#eosTokenId] = 0;
+        return row;
+      },
+      release: () => {},
+    };
+  }
+
+  async truncate(length: number): Promise<void> {
+    this.#length = Math.min(this.#length, length);
+    if (this.#length < this.#promptLength) this.#script = null;
+  }
+
+  close(): void {
+    this.#script = null;
+  }
+}

@@ -1,0 +1,12 @@
+import type { ModelReport, TokenTable } from '../src/protocol.ts';
+import type { Backend } from './backends/backend.ts';
+import type { ChatTemplate } from './prompt/template.ts';
+
+/** A loaded model: all that stays the same when its backend is made anew after a device loss. */
+export interface Model {
+  readonly report: ModelReport;
+  readonly template: Pick<ChatTemplate, 'render'>;
+  readonly table: TokenTable;
+  /** Makes a device and sessions. At most one backend exists at a time. */
+  createBackend(): Promise<Backend>;
+}

@@ -1,0 +1,379 @@
+import { BadRequestError, serializeError } from '../src/errors.ts';
+import type {
+  ChoiceEnd,
+  EndReason,
+  FromWorker,
+  GenerateJob,
+  RequestState,
+  Timings,
+} from '../src/protocol.ts';
+import type { Backend, Logits, Sequence } from './backends/backend.ts';
+import type { Model } from './model.ts';
+import { resolveSampling } from './sampling/options.ts';
+import { freshSeed } from './sampling/random.ts';
+import { Sampler } from './sampling/sampler.ts';
+import { nextTurn } from './turn.ts';
+
+/** From each state those that may follow. Aborts and faults are the transitions to `ending`. */
+const transitions: Record<RequestState, readonly RequestState[]> = {
+  queued: ['rendering', 'ending'],
+  rendering: ['prefilling', 'ending'],
+  prefilling: ['decoding', 'ending'],
+  decoding: ['ending'],
+  ending: [],
+};
+
+/** One choice of the answer as far as it has come. */
+interface Choice {
+  tokens: number;
+  /** The output counts up to here; set by the page. */
+  cutAt: number;
+  reason: EndReason | null;
+}
+
+/** Ends the run of a request that was aborted; never leaves this file. */
+class Aborted extends Error {}
+
+/** What a run leaves behind. */
+export interface RequestOutcome {
+  /** The device or a session failed: the backend must be made anew. */
+  backendFailed: boolean;
+}
+
+/**
+ * One request from its arrival to exactly one `done` or `failed`.
+ *
+ * ```
+ * queued ─▶ rendering ─▶ prefilling ─▶ decoding ─▶ ending ─▶ done | failed
+ *    └──────────┴────────────┴───────────────────────▲  abort, cut, fault
+ * ```
+ */
+export class GenerateRequest {
+  readonly number: number;
+  readonly #job: GenerateJob;
+  readonly #post: (message: FromWorker) => void;
+  readonly #choices: Choice[];
+  readonly #clock = new RequestClock();
+  #state: RequestState = 'queued';
+  #aborted = false;
+  #promptLength = 0;
+  /** Rejects the step that is running when the device is lost, so that no hanging call can hold the request. */
+  readonly #fault: { promise: Promise<never>; reject: (error: Error) => void };
+
+  constructor(number: number, job: GenerateJob, post: (message: FromWorker) => void) {
+    this.number = number;
+    this.#job = job;
+    this.#post = post;
+    this.#choices = Array.from({ length: job.choices }, () => ({ tokens: 0, cutAt: Infinity, reason: null }));
+    let reject: (error: Error) => void = () => {};
+    const promise = new Promise<never>((_, rejectPromise) => {
+      reject = rejectPromise;
+    });
+    promise.catch(() => {});
+    this.#fault = { promise, reject };
+    post({ type: 'state', request: number, state: 'queued' });
+  }
+
+  get state(): RequestState {
+    return this.#state;
+  }
+
+  /** The request ends within one step or one piece of the prefill; at once while it is queued. */
+  abort(): void {
+    this.#aborted = true;
+    if (this.#state === 'queued') this.#end(null);
+  }
+
+  /** The output of `choice` counts up to its token `at`. Also for a choice that has ended, while the request lives. */
+  cut(choice: number, at: number): void {
+    const entry = this.#choices[choice];
+    if (!entry || !Number.isInteger(at) || at < 0) return;
+    entry.cutAt = Math.min(entry.cutAt, at);
+    if (entry.reason !== null && entry.cutAt < entry.tokens) this.#endChoice(entry, 'cut');
+  }
+
+  /** Ends the request with an error, whatever it is doing. */
+  fail(error: Error): void {
+    this.#fault.reject(error);
+    if (this.#state === 'queued') this.#end(error);
+  }
+
+  /** Runs the request to its end. Never rejects: what goes wrong is posted as `failed`. */
+  async run(model: Model, acquire: () => Promise<Backend>): Promise<RequestOutcome> {
+    const outcome: RequestOutcome = { backendFailed: false };
+    if (this.#state !== 'queued') return outcome;
+    let error: unknown = null;
+    try {
+      await this.#generate(model, acquire, outcome);
+    } catch (thrown) {
+      if (!(thrown instanceof Aborted)) error = thrown;
+    }
+    this.#end(error);
+    return outcome;
+  }
+
+  async #generate(model: Model, acquire: () => Promise<Backend>, outcome: RequestOutcome): Promise<void> {
+    this.#enter('rendering');
+    this.#clock.mark('rendering');
+    const sampling = resolveSampling(this.#job.sampling, model.report.defaults);
+    const seed = sampling.seed ?? freshSeed();
+    const prompt = model.template.render(this.#job);
+    this.#promptLength = prompt.ids.length;
+    const room = model.report.contextLength - prompt.ids.length;
+    if (room <= 0) {
+      throw new BadRequestError(
+        `The messages take ${prompt.ids.length} tokens, and the model's context holds ${model.report.contextLength}, the answer included. Shorten the messages or offer fewer tools.`,
+        { param: 'messages', code: 'context_length_exceeded' },
+      );
+    }
+    const limit = Math.min(room, this.#job.maxTokens ?? room);
+    await this.#checkpoint();
+    this.#post({
+      type: 'started',
+      request: this.number,
+      // A copy, so that whoever posts may transfer it.
+      promptTokenIds: prompt.ids.slice(),
+      prompt: prompt.text,
+      seed,
+    });
+
+    const backend = await this.#step(acquire());
+    this.#enter('prefilling');
+    this.#clock.mark('prefill');
+    const run = new ModelRun(backend, prompt.ids, (promise) => this.#step(promise));
+    try {
+      await this.#prefill(run);
+      this.#clock.mark('decode');
+      this.#enter('decoding');
+      for (const [index, choice] of this.#choices.entries()) {
+        if (index > 0) await this.#repeatPrompt(run);
+        const sampler = new Sampler(sampling, seed, index, prompt.ids);
+        await this.#decode(run, index, choice, sampler, limit, model.report);
+      }
+    } catch (thrown) {
+      outcome.backendFailed = run.failed;
+      throw thrown;
+    } finally {
+      run.close();
+    }
+  }
+
+  async #prefill(run: ModelRun): Promise<void> {
+    const total = run.prompt.length;
+    const report = (done: number) =>
+      this.#post({ type: 'state', request: this.number, state: 'prefilling', done, total });
+    while (run.length < total) {
+      await this.#checkpoint();
+      if (run.length > 0) report(run.length);
+      await run.prefillPiece();
+    }
+    report(total);
+  }
+
+  /** Puts the sequence back to the end of the prompt for the next choice. */
+  async #repeatPrompt(run: ModelRun): Promise<void> {
+    await this.#checkpoint();
+    await run.rewind();
+    while (run.length < run.prompt.length) {
+      await this.#checkpoint();
+      await run.prefillPiece();
+    }
+  }
+
+  async #decode(
+    run: ModelRun,
+    index: number,
+    choice: Choice,
+    sampler: Sampler,
+    limit: number,
+    { vocabularySize, eosTokenIds }: Model['report'],
+  ): Promise<void> {
+    for (;;) {
+      await this.#checkpoint();
+      if (choice.tokens >= choice.cutAt) break;
+      const row = await run.readRow();
+      // Rows can be padded beyond the vocabulary; what has no bytes must not be drawn.
+      const id = sampler.next(row.length > vocabularySize ? row.subarray(0, vocabularySize) : row);
+      const from = choice.tokens++;
+      this.#clock.token();
+      this.#post({ type: 'tokens', request: this.number, choice: index, from, ids: [id] });
+      if (eosTokenIds.includes(id)) return this.#endChoice(choice, 'eos');
+      if (choice.tokens >= limit) return this.#endChoice(choice, 'length');
+      await run.decode(id);
+    }
+    this.#endChoice(choice, 'cut');
+    await run.truncate(this.#promptLength + choice.tokens);
+  }
+
+  #endChoice(choice: Choice, reason: EndReason): void {
+    choice.reason = reason;
+    if (choice.cutAt < choice.tokens || reason === 'cut') {
+      choice.reason = 'cut';
+      choice.tokens = Math.min(choice.tokens, choice.cutAt);
+    }
+  }
+
+  /** Lets messages in, then stops an aborted request. */
+  async #checkpoint(): Promise<void> {
+    await this.#step(nextTurn());
+    if (this.#aborted) throw new Aborted();
+  }
+
+  #step<Result>(promise: Promise<Result>): Promise<Result> {
+    return Promise.race([promise, this.#fault.promise]);
+  }
+
+  #enter(state: RequestState): void {
+    if (!transitions[this.#state].includes(state)) {
+      throw new Error(`Request ${this.number} can't go from ${this.#state} to ${state}.`);
+    }
+    this.#state = state;
+    if (state === 'prefilling') {
+      this.#post({ type: 'state', request: this.number, state, done: 0, total: this.#promptLength });
+    } else {
+      this.#post({ type: 'state', request: this.number, state });
+    }
+  }
+
+  /** The one place where a request ends. */
+  #end(error: unknown): void {
+    if (this.#state === 'ending') return;
+    this.#enter('ending');
+    if (error !== null) {
+      this.#post({ type: 'failed', request: this.number, error: serializeError(error) });
+      return;
+    }
+    const choices: ChoiceEnd[] = this.#choices.map(({ tokens, reason }, choice) => ({
+      choice,
+      reason: reason ?? 'abort',
+      completionTokens: tokens,
+    }));
+    const completionTokens = choices.reduce((sum, choice) => sum + choice.completionTokens, 0);
+    this.#post({
+      type: 'done',
+      request: this.number,
+      choices,
+      usage: { promptTokens: this.#promptLength, cachedTokens: 0, completionTokens },
+      timings: this.#clock.timings(),
+    });
+  }
+}
+
+/** The sequence of one request and the logits of its last position. */
+class ModelRun {
+  readonly prompt: Uint32Array;
+  /** Whether the backend, and not the request, is at fault for the error that was thrown. */
+  failed = false;
+  readonly #backend: Backend;
+  readonly #step: <Result>(promise: Promise<Result>) => Promise<Result>;
+  #sequence: Sequence | null = null;
+  #logits: Logits | null = null;
+
+  constructor(
+    backend: Backend,
+    prompt: Uint32Array,
+    step: <Result>(promise: Promise<Result>) => Promise<Result>,
+  ) {
+    this.#backend = backend;
+    this.prompt = prompt;
+    this.#step = step;
+  }
+
+  /** Tokens held. */
+  get length(): number {
+    return this.#sequence?.length ?? 0;
+  }
+
+  async prefillPiece(): Promise<void> {
+    const end = Math.min(this.length + this.#backend.prefillPiece, this.prompt.length);
+    await this.#forward([...this.prompt.subarray(this.length, end)], end === this.prompt.length ? 1 : 0);
+  }
+
+  async decode(id: number): Promise<void> {
+    await this.#forward([id], 1);
+  }
+
+  async readRow(): Promise<Float32Array> {
+    const logits = this.#logits;
+    if (!logits) throw new Error('There are no logits to read before a forward pass.');
+    return this.#guard(() => logits.read(logits.rows - 1));
+  }
+
+  async truncate(length: number): Promise<void> {
+    const sequence = this.#sequence;
+    if (!sequence || !this.#backend.canTruncate || length >= sequence.length) return;
+    await this.#guard(() => sequence.truncate(length));
+  }
+
+  /** Back to before the last token of the prompt, or to nothing where the backend can't cut. */
+  async rewind(): Promise<void> {
+    this.#releaseLogits();
+    if (this.#backend.canTruncate) return this.truncate(this.prompt.length - 1);
+    this.#sequence?.close();
+    this.#sequence = null;
+  }
+
+  close(): void {
+    this.#releaseLogits();
+    this.#sequence?.close();
+    this.#sequence = null;
+  }
+
+  async #forward(ids: number[], rows: number): Promise<void> {
+    this.#releaseLogits();
+    this.#logits = await this.#guard(async () => {
+      this.#sequence ??= await this.#backend.open();
+      return this.#sequence.forward(ids, rows);
+    });
+  }
+
+  async #guard<Result>(call: () => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#step(call());
+    } catch (thrown) {
+      if (!(thrown instanceof BadRequestError)) this.failed = true;
+      throw thrown;
+    }
+  }
+
+  #releaseLogits(): void {
+    this.#logits?.release();
+    this.#logits = null;
+  }
+}
+
+/** Times of a request, in milliseconds. */
+class RequestClock {
+  readonly #arrived = performance.now();
+  readonly #marks: Partial<Record<'rendering' | 'prefill' | 'decode', number>> = {};
+  #firstToken: number | null = null;
+  #lastToken = 0;
+  #tokens = 0;
+
+  /** The phase begins now. */
+  mark(phase: 'rendering' | 'prefill' | 'decode'): void {
+    this.#marks[phase] = performance.now();
+  }
+
+  token(): void {
+    this.#lastToken = performance.now();
+    this.#firstToken ??= this.#lastToken;
+    this.#tokens++;
+  }
+
+  timings(): Timings {
+    const now = performance.now();
+    const { rendering, prefill, decode } = this.#marks;
+    const between = (start: number | undefined, end: number) =>
+      start === undefined ? 0 : Math.max(0, end - start);
+    const decoding = this.#firstToken === null ? 0 : this.#lastToken - this.#firstToken;
+    return {
+      queued: (rendering ?? now) - this.#arrived,
+      rendering: between(rendering, prefill ?? now),
+      prefill: between(prefill, decode ?? now),
+      decode: between(decode, this.#firstToken === null ? now : this.#lastToken),
+      timeToFirstToken: this.#firstToken === null ? 0 : this.#firstToken - this.#arrived,
+      tokensPerSecond: this.#tokens < 2 || decoding <= 0 ? 0 : ((this.#tokens - 1) * 1000) / decoding,
+    };
+  }
+}
