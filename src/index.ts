@@ -23,6 +23,7 @@ export type {
   RequestOptions,
   RequestProgress,
 } from './chat/types.ts';
+export type { GpuMemory } from './engine/connection.ts';
 export { createEngine, type Engine, type EngineState, type EngineStatus } from './engine/engine.ts';
 export type { EngineOptions, EngineProgress } from './engine/options.ts';
 export {

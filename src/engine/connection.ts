@@ -43,9 +43,16 @@ export interface ConnectionEvents {
 /** How long a worker may take to release what it holds before it is ended anyway. */
 const closingMilliseconds = 3000;
 
-interface PendingLoad {
-  resolve: (loaded: Loaded) => void;
+/** A promise that waits for the worker. */
+interface Pending<Value> {
+  resolve: (value: Value) => void;
   reject: (error: TokenprismError) => void;
+}
+
+/** What the model's device holds; zeros without a GPU. */
+export interface GpuMemory {
+  buffers: number;
+  bytes: number;
 }
 
 /** One worker with its open requests. */
@@ -54,7 +61,9 @@ export class Connection {
   readonly #events: ConnectionEvents;
   readonly #requests = new Map<number, GenerationListener>();
   #nextRequest = 0;
-  #load: PendingLoad | null = null;
+  /** Asked for and not answered yet, in order. */
+  readonly #memory: Pending<GpuMemory>[] = [];
+  #load: Pending<Loaded> | null = null;
   #broken: TokenprismError | null = null;
   #onClosed: (() => void) | null = null;
 
@@ -110,6 +119,15 @@ export class Connection {
     };
   }
 
+  /** Live GPU buffers of the model's device. */
+  memory(): Promise<GpuMemory> {
+    return new Promise((resolve, reject) => {
+      if (this.#broken) return reject(this.#broken);
+      this.#memory.push({ resolve, reject });
+      this.#port.postMessage({ type: 'memory' });
+    });
+  }
+
   /** Ends open requests with an `EngineClosedError`, lets the worker release what it holds, and ends it. */
   async close(): Promise<void> {
     if (this.#broken) return;
@@ -142,6 +160,9 @@ export class Connection {
         return;
       case 'failed':
         this.#receiveFailure(message.request, deserializeError(message.error));
+        return;
+      case 'memory':
+        this.#memory.shift()?.resolve({ buffers: message.gpuBuffers, bytes: message.gpuBytes });
         return;
       case 'closed':
         this.#onClosed?.();
@@ -178,6 +199,7 @@ export class Connection {
     this.#requests.clear();
     this.#load?.reject(error);
     this.#load = null;
+    for (const pending of this.#memory.splice(0)) pending.reject(error);
     for (const listener of listeners) listener.fail(error);
   }
 }

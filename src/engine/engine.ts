@@ -15,7 +15,7 @@ import {
   TokenprismError,
 } from '../errors.ts';
 import type { DeviceReport, ModelReport } from '../protocol.ts';
-import { Connection } from './connection.ts';
+import { Connection, type GpuMemory } from './connection.ts';
 import { type CheckedOptions, checkOptions, type EngineOptions } from './options.ts';
 import { ProgressSum } from './progress.ts';
 
@@ -62,6 +62,11 @@ export class Engine extends EventTarget {
 
   get state(): EngineState {
     return this.#core.state;
+  }
+
+  /** GPU buffers that the model's device holds now, for tests and inspectors; zeros without a GPU. */
+  gpuMemory(): Promise<GpuMemory> {
+    return this.#core.gpuMemory();
   }
 
   /** Ends open requests with an `EngineClosedError` and releases worker, model and device. Safe to call twice. */
@@ -129,6 +134,11 @@ class EngineCore implements CompletionsHost {
         listener.fail(error);
       },
     });
+  }
+
+  async gpuMemory(): Promise<GpuMemory> {
+    await this.ready();
+    return this.#session.connection.memory();
   }
 
   async close(): Promise<void> {

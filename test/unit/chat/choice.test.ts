@@ -53,7 +53,7 @@ function assemble(
   const parts: ChatCompletionChunkChoice[] = [];
   for (let at = 0; at < script.length; at += batch) {
     const ids = script.slice(at, at + batch).map((_, index) => at + index);
-    parts.push(...choice.feed(ids));
+    parts.push(...choice.feed({ ids }));
   }
   parts.push(...choice.end(end));
   const collector = new CompletionCollector();

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest';
+import { createEngine, type Engine } from '../../../src/engine/engine.ts';
+import type { EngineOptions } from '../../../src/engine/options.ts';
+import { createScriptedEngine } from '../../../src/testing/index.ts';
+import { device } from '../chat/scripted.ts';
+import { FakeWorker } from './fake-worker.ts';
+
+const messages = [{ role: 'user' as const, content: 'Hi' }];
+
+/** An engine over fake workers that load at once; each later worker is another one after a crash. */
+async function start(options: EngineOptions = {}) {
+  const workers: FakeWorker[] = [];
+  const worker = () => {
+    const made = new FakeWorker();
+    made.answer = ({ type }) => {
+      if (type === 'load') made.emitLoaded();
+      if (type === 'close') made.emit({ type: 'closed' });
+    };
+    workers.push(made);
+    return made as unknown as Worker;
+  };
+  const engine = await createEngine({ reasoningParser: 'qwen3', toolParser: 'hermes', worker, ...options });
+  return { engine, workers, worker: workers[0]! };
+}
+
+/** Answers the next request that comes to `worker`. */
+async function reply(worker: FakeWorker, text: string): Promise<void> {
+  const before = worker.requests.length;
+  while (worker.requests.length === before) await new Promise((resolve) => setTimeout(resolve));
+  worker.reply(worker.requests.at(-1)!, text);
+}
+
+const ask = (engine: Engine) => engine.chat.completions.create({ messages });
+
+describe('createEngine', () => {
+  it('reports model, device and format', async () => {
+    const { engine } = await start();
+    expect(engine.state).toMatchObject({
+      status: 'ready',
+      model: { id: 'tiny' },
+      device,
+      format: { reasoning: 'qwen3', tools: 'hermes', source: 'option' },
+      error: null,
+    });
+  });
+
+  it('says what it could not recognise, and refuses tools then', async () => {
+    const { engine } = await start({ reasoningParser: undefined, toolParser: undefined });
+    expect(engine.state.format).toMatchObject({ reasoning: null, tools: null, source: 'none' });
+    const tools = [{ type: 'function' as const, function: { name: 'f' } }];
+    await expect(engine.chat.completions.create({ messages, tools })).rejects.toMatchObject({
+      param: 'tools',
+      status: 400,
+    });
+  });
+
+  it('refuses an unknown format name before a worker is made', async () => {
+    await expect(start({ toolParser: 'nope' })).rejects.toMatchObject({ name: 'BadRequestError' });
+  });
+
+  it('rejects and ends the worker where the vocabulary lacks a marker', async () => {
+    const worker = new FakeWorker();
+    worker.answer = ({ type }) => {
+      if (type === 'load') worker.emitLoaded();
+      if (type === 'close') worker.emit({ type: 'closed' });
+    };
+    // A table of plain characters: the markers' ids are gone.
+    const emit = worker.emit.bind(worker);
+    worker.emit = (...sent) =>
+      emit(
+        ...sent.map((message) =>
+          message.type === 'loaded'
+            ? { ...message, table: { ...message.table, flags: new Uint8Array(message.table.flags.length) } }
+            : message,
+        ),
+      );
+    const load = createEngine({ reasoningParser: 'qwen3', worker: () => worker as unknown as Worker });
+    await expect(load).rejects.toMatchObject({ name: 'ModelLoadError' });
+    expect(worker.terminated).toBe(true);
+  });
+
+  it('splits what the worker sends with the real parser', async () => {
+    const { engine, worker } = await start();
+    const answer = ask(engine);
+    await reply(worker, 'Hm.');
+    // The prompt has no open block and thinking is on: the text is reasoning that never ended.
+    expect((await answer).choices[0]?.message).toMatchObject({ reasoning: 'Hm.', content: null });
+  });
+
+  it('recovers from a crash with a new worker', async () => {
+    const { engine, workers, worker } = await start();
+    const states: string[] = [];
+    engine.addEventListener('state', () => states.push(engine.state.status));
+    const lost = ask(engine);
+    while (worker.requests.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    worker.crash('boom');
+    await expect(lost).rejects.toMatchObject({ name: 'WorkerError' });
+    expect(engine.state).toMatchObject({ status: 'failed', error: { name: 'WorkerError' } });
+    const answer = ask(engine);
+    const other = ask(engine);
+    while (workers.length < 2) await new Promise((resolve) => setTimeout(resolve));
+    while (workers[1]!.requests.length < 2) await new Promise((resolve) => setTimeout(resolve));
+    for (const request of workers[1]!.requests) workers[1]!.reply(request, 'back');
+    await Promise.all([answer, other]);
+    expect(workers).toHaveLength(2);
+    expect(states).toEqual(['failed', 'recovering', 'ready']);
+  });
+
+  it('fails the request, not the engine, where the new worker does not come up either', async () => {
+    const { engine, workers, worker } = await start();
+    const broken = new FakeWorker();
+    broken.answer = () => broken.crash('again');
+    worker.crash('boom');
+    const make = workers.push.bind(workers);
+    workers.push = (...made: FakeWorker[]) => {
+      for (const one of made) one.answer = () => one.crash('again');
+      return make(...made);
+    };
+    await expect(ask(engine)).rejects.toMatchObject({ message: expect.stringContaining('again') });
+    expect(engine.state.status).toBe('failed');
+    workers.push = make;
+    const answer = ask(engine);
+    while (workers.length < 3) await new Promise((resolve) => setTimeout(resolve));
+    await reply(workers[2]!, 'ok');
+    await answer;
+    expect(engine.state.status).toBe('ready');
+  });
+
+  it('shows a lost device until there is a new one', async () => {
+    const { engine, worker } = await start();
+    const lost = ask(engine);
+    while (worker.requests.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    const error = { name: 'DeviceLostError' as const, message: 'gone', status: 503, code: null, param: null };
+    worker.emit({ type: 'failed', request: worker.requests[0]!, error });
+    await expect(lost).rejects.toMatchObject({ name: 'DeviceLostError' });
+    expect(engine.state.status).toBe('recovering');
+    worker.emit({ type: 'device', device: { ...device, reason: 'new' } });
+    expect(engine.state).toMatchObject({ status: 'ready', device: { reason: 'new' } });
+  });
+
+  it('closes once, fails what is open and takes nothing more', async () => {
+    const { engine, worker } = await start();
+    const open = ask(engine);
+    while (worker.requests.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    const closing = engine.close();
+    await expect(open).rejects.toMatchObject({ name: 'EngineClosedError' });
+    await closing;
+    await engine.close();
+    expect(engine.state.status).toBe('closed');
+    expect(worker.terminated).toBe(true);
+    await expect(ask(engine)).rejects.toMatchObject({ name: 'EngineClosedError' });
+  });
+
+  it('aborts a load', async () => {
+    const controller = new AbortController();
+    const worker = new FakeWorker();
+    const load = createEngine({ worker: () => worker as unknown as Worker, signal: controller.signal });
+    setTimeout(() => controller.abort());
+    await expect(load).rejects.toMatchObject({ name: 'AbortError' });
+    expect(worker.terminated).toBe(true);
+  });
+});
+
+describe('createScriptedEngine', () => {
+  it('gives the turns to the scripted backend', async () => {
+    const worker = new FakeWorker();
+    worker.answer = () => worker.emitLoaded();
+    await createScriptedEngine(['a', { ids: [1], open: true }], {
+      worker: () => worker as unknown as Worker,
+    });
+    expect(worker.received[0]).toMatchObject({
+      backend: { kind: 'scripted', turns: [{ text: 'a' }, { ids: [1], open: true }] },
+    });
+  });
+
+  it('needs a turn', async () => {
+    await expect(createScriptedEngine([])).rejects.toMatchObject({ name: 'BadRequestError' });
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { checkOptions, type EngineOptions, modelSource } from '../../../src/engine/options.ts';
+import { ProgressSum } from '../../../src/engine/progress.ts';
+import { BadRequestError } from '../../../src/errors.ts';
+
+describe('modelSource', () => {
+  it('is the embedded model without a name', () => {
+    const source = modelSource(undefined, undefined);
+    expect(source).toMatchObject({ kind: 'files', id: 'tokenprism-tiny' });
+    expect(source.kind === 'files' && Object.keys(source.files)).toEqual([
+      'config.json',
+      'generation_config.json',
+      'tokenizer.json',
+      'tokenizer_config.json',
+      'onnx/model_q4.onnx',
+    ]);
+  });
+
+  it.each([
+    ['onnx-community/Qwen3-0.6B-ONNX', undefined, 'main'],
+    ['onnx-community/Qwen3-0.6B-ONNX', 'abc123', 'abc123'],
+  ])('takes %s of the Hub at %s', (repository, revision, expected) => {
+    expect(modelSource(repository, revision)).toEqual({ kind: 'hub', repository, revision: expected });
+  });
+
+  it.each([
+    ['https://my.host/models/x/', 'https://my.host/models/x/'],
+    ['https://my.host/models/x', 'https://my.host/models/x/'],
+  ])('takes the folder %s', (given, url) => {
+    expect(modelSource(given, undefined)).toEqual({ kind: 'folder', url });
+  });
+});
+
+const rejected: [string, object, string, string][] = [
+  ['unknown option', { modell: 'x' }, 'modell', 'it has model'],
+  ['model of one word', { model: 'gpt2' }, 'model', 'onnx-community'],
+  ['model not a string', { model: 5 }, 'model', 'number'],
+  ['folder with a query', { model: 'https://h/x/?token=1' }, 'model', "without '?'"],
+  ['relative folder without a page', { model: './x/' }, 'model', 'resolved'],
+  ['revision without model', { revision: 'main' }, 'revision', 'Hub'],
+  ['revision of a folder', { model: 'https://h/x/', revision: 'main' }, 'revision', 'leave it out'],
+  ['device', { device: 'cuda' }, 'device', 'auto, webgpu, wasm'],
+  ['dtype', { dtype: 'q2' }, 'dtype', 'q4f16'],
+  ['parser name', { toolParser: 5 }, 'toolParser', 'null for none'],
+  ['empty parser name', { reasoningParser: '' }, 'reasoningParser', 'null for none'],
+  ['worker not a function', { worker: {} }, 'worker', 'function'],
+  ['toolCalling', { toolCalling: 'no' }, 'toolCalling', 'boolean'],
+  ['incompleteToolCalls', { incompleteToolCalls: 'drop' }, 'incompleteToolCalls', 'separate, raw, close'],
+];
+
+describe('checkOptions', () => {
+  it.each(rejected)('rejects: %s', (_name, options, param, text) => {
+    const check = () => checkOptions(options as EngineOptions);
+    expect(check).toThrow(BadRequestError);
+    expect(check).toThrow(text);
+    expect(check).toThrow(expect.objectContaining({ param, status: 400 }));
+  });
+
+  it('fills in the defaults', () => {
+    expect(checkOptions({})).toMatchObject({
+      job: { backend: { kind: 'transformers', device: 'auto', dtype: 'auto' }, wasmUrl: null },
+      format: { reasoningParser: undefined, toolParser: undefined, toolCalling: true },
+      incompleteToolCalls: 'separate',
+    });
+  });
+});
+
+describe('ProgressSum', () => {
+  it('adds up the files', () => {
+    const sum = new ProgressSum();
+    const step = (file: string | null, loaded: number, total: number) =>
+      sum.add({ phase: file === null ? 'session' : 'download', file, loaded, total }).overall;
+    expect(step('a', 5, 10)).toEqual({ loaded: 5, total: 10 });
+    expect(step('b', 3, 0)).toEqual({ loaded: 8, total: 13 });
+    expect(step('a', 10, 10)).toEqual({ loaded: 13, total: 13 });
+    expect(step(null, 0, 0)).toEqual({ loaded: 13, total: 13 });
+  });
+});
