@@ -187,6 +187,10 @@ export interface Timings {
 }
 
 export type ToWorker =
+  /**
+   * `wasmUrl` is the absolute URL of ONNX Runtime's WebAssembly file. The page gives it because an application's
+   * bundler follows the page's assets but not the worker's; `null`: the file that lies beside the worker.
+   */
   | { type: 'load'; model: ModelSource; backend: BackendChoice; wasmUrl: string | null }
   | { type: 'generate'; request: number; job: GenerateJob }
   /** The output of `choice` counts up to its token `at` (exclusive): a stop string, the end of the first call. */

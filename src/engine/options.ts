@@ -4,6 +4,7 @@ import { BadRequestError } from '../errors.ts';
 import type { BackendChoice, DeviceChoice, Dtype, LoadProgress, ModelSource } from '../protocol.ts';
 import type { LoadJob, WorkerPort } from './connection.ts';
 import { embeddedModel } from './embedded-model.ts';
+import { runtimeFile } from './runtime-file.ts';
 
 /** Progress of a load: one file or step, and all files known so far. */
 export interface EngineProgress extends LoadProgress {
@@ -31,7 +32,7 @@ export interface EngineOptions extends FormatOptions {
   incompleteToolCalls?: IncompleteToolCalls;
   /** Makes the worker where the bundler's own way does not fit. Called again after a crash. */
   worker?: () => Worker;
-  /** Folder URL of the ONNX Runtime's WebAssembly files; unset: those that come with the package. */
+  /** URL of ONNX Runtime's WebAssembly file (asyncify build); unset: the one that comes with the package. */
   wasmUrl?: string;
   /** Replaces the model by a given one's replay; see `tokenprism/testing`. */
   backend?: BackendChoice;
@@ -84,7 +85,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     job: {
       model: modelSource(options.model, options.revision),
       backend: options.backend ?? { kind: 'transformers', device, dtype },
-      wasmUrl: options.wasmUrl === undefined ? null : folderUrl('wasmUrl', options.wasmUrl),
+      wasmUrl: options.wasmUrl === undefined ? runtimeFile : absoluteUrl('wasmUrl', options.wasmUrl).href,
     },
     format: {
       reasoningParser: options.reasoningParser,
@@ -127,22 +128,21 @@ export function modelSource(model: string | undefined, revision: string | undefi
   );
 }
 
-/** An absolute URL that ends with a slash. */
-function folderUrl(option: string, given: string): string {
+function absoluteUrl(option: string, given: string): URL {
   const base = globalThis.document?.baseURI ?? globalThis.location?.href;
-  let url: URL;
   try {
-    url = new URL(given, base);
+    return new URL(given, base);
   } catch (cause) {
     throw new BadRequestError(
       `'${option}' is not a URL that can be resolved here: ${JSON.stringify(given)}.`,
-      {
-        param: option,
-        code: 'invalid_value',
-        cause,
-      },
+      { param: option, code: 'invalid_value', cause },
     );
   }
+}
+
+/** An absolute URL that ends with a slash. */
+function folderUrl(option: string, given: string): string {
+  const url = absoluteUrl(option, given);
   if (url.search || url.hash) {
     throw bad(
       option,

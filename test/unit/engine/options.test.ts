@@ -58,7 +58,10 @@ describe('checkOptions', () => {
 
   it('fills in the defaults', () => {
     expect(checkOptions({})).toMatchObject({
-      job: { backend: { kind: 'transformers', device: 'auto', dtype: 'auto' }, wasmUrl: null },
+      job: {
+        backend: { kind: 'transformers', device: 'auto', dtype: 'auto' },
+        wasmUrl: expect.stringMatching(/\.wasm$/),
+      },
       format: { reasoningParser: undefined, toolParser: undefined, toolCalling: true },
       incompleteToolCalls: 'separate',
     });
