@@ -77,7 +77,7 @@ export class AnswerAssembly {
     }
     this.#received[index] = received + ids.length;
     const cutBefore = choice.cutAt;
-    const chunks = choice.feed(ids).map((part) => this.#chunk([part]));
+    const chunks = choice.feed({ ids }).map((part) => this.#chunk([part]));
     const at = choice.cutAt;
     return { chunks, cuts: at !== null && cutBefore === null ? [{ choice: index, at }] : [], done: false };
   }

@@ -1,5 +1,5 @@
 import type { ParserEvent } from '../parser/events.ts';
-import type { Parser } from '../parser/parser.ts';
+import type { Parser, ParserDelta } from '../parser/parser.ts';
 import type { EndReason } from '../protocol.ts';
 import { JsonCloser } from './json-closer.ts';
 import { StopStrings } from './stop-strings.ts';
@@ -57,13 +57,11 @@ export class ChoiceAssembly {
     return this.#options.parser.reasoningTokens;
   }
 
-  /** The chunks that `ids` bring, in order; after a cut the last one carries the finish reason. */
-  feed(ids: readonly number[]): ChatCompletionChunkChoice[] {
+  /** The chunks that a delta brings, in order; after a cut the last one carries the finish reason. */
+  feed(delta: ParserDelta): ChatCompletionChunkChoice[] {
     if (this.#ended) return [];
-    // Token by token where the choice may be cut: the parser must not have read past the cut.
-    const pieces = this.#canCut ? ids.map((id) => [id]) : [ids];
-    for (const piece of pieces) {
-      const finish = this.#handle(this.#options.parser.feed({ ids: piece }));
+    for (const piece of this.#canCut ? pieces(delta) : [delta]) {
+      const finish = this.#handle(this.#options.parser.feed(piece));
       if (finish !== null) return this.#last(finish);
     }
     return this.#take();
@@ -179,6 +177,13 @@ export class ChoiceAssembly {
     if (this.#incomplete.length > 0) last.incomplete_tool_calls = [...this.#incomplete];
     return [...this.#take(), last];
   }
+}
+
+/** Token by token where a choice may be cut: the parser must not have read past the cut. */
+function pieces(delta: ParserDelta): ParserDelta[] {
+  return 'ids' in delta
+    ? Array.from(delta.ids, (id) => ({ ids: [id] }))
+    : Array.from(delta.text, (text) => ({ text }));
 }
 
 /** Adds the next arguments piece to a pending delta of the same call; `false` where it is another one. */

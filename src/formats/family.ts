@@ -1,0 +1,24 @@
+import type { ReasoningFormat, ToolFormat } from '../parser/format.ts';
+
+/** What is known of a model before it has said a word. */
+export interface TemplateFacts {
+  /** The chat template's source. */
+  chatTemplate: string;
+  /** Whether the vocabulary has an added token with exactly this text. */
+  hasToken(text: string): boolean;
+}
+
+/** A format with what the registry needs of it. */
+export interface Registered<Format extends ReasoningFormat | ToolFormat> {
+  format: Format;
+  /** Other names under which servers know it. */
+  aliases: readonly string[];
+  /** Whether a model's template and vocabulary are this format's, and no other's. */
+  recognise(model: TemplateFacts): boolean;
+}
+
+/** What a family file exports. */
+export interface Family {
+  reasoning?: Registered<ReasoningFormat>;
+  tools?: Registered<ToolFormat>;
+}

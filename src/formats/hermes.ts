@@ -1,0 +1,56 @@
+/**
+ * Calls as JSON in `<tool_call>` tags: Hermes 2 Pro, Qwen2.5, Qwen3.
+ *
+ * ```
+ * <tool_call>\n{"name": "get_weather", "arguments": {"city": "Oslo"}}\n</tool_call>
+ * ^^^^^^^^^^^                                        ^                             CONTENT → CALL, held up to here
+ *                                                                    ^            CALL → AFTER
+ *                                                                     ^^^^^^^^^^^^^^  AFTER → CONTENT
+ * ```
+ *
+ * Several calls are several tags. A closing tag inside a JSON string is part of the string.
+ * Rests on the chat templates of NousResearch/Hermes-2-Pro-Llama-3-8B and Qwen/Qwen3-8B.
+ */
+import { CONTENT } from '../parser/format.ts';
+import { JsonEnvelopeReader } from '../parser/json-calls.ts';
+import type { Family } from './family.ts';
+
+const CALL = 'CALL';
+const AFTER = 'AFTER';
+
+export const family: Family = {
+  tools: {
+    aliases: [],
+    format: {
+      name: 'hermes',
+      terminals: {
+        TOOL_START: { text: '<tool_call>', token: 'optional' },
+        TOOL_END: { text: '</tool_call>', token: 'optional' },
+        BRACE: { text: '}', token: 'never' },
+      },
+      openers: { TOOL_START: { to: CALL, hold: 'any' } },
+      openersInReasoning: ['TOOL_START'],
+      states: {
+        [CALL]: {
+          text: 'call',
+          on: { TOOL_START: { to: CALL, hold: 'any' }, TOOL_END: { to: CONTENT } },
+          done: AFTER,
+        },
+        [AFTER]: {
+          text: 'layout',
+          // A closing brace too many is a slip of the model, not text.
+          on: { TOOL_START: { to: CALL, hold: 'any' }, TOOL_END: { to: CONTENT }, BRACE: { to: AFTER } },
+          otherwise: CONTENT,
+        },
+      },
+      createReader: (context) =>
+        new JsonEnvelopeReader(context, { nameKeys: ['name'], argumentKeys: ['arguments', 'parameters'] }),
+    },
+    recognise: ({ chatTemplate }) =>
+      chatTemplate.includes('<tool_call>') &&
+      chatTemplate.includes('"name"') &&
+      chatTemplate.includes('"arguments"') &&
+      !chatTemplate.includes('<function=') &&
+      !chatTemplate.includes('<arg_key>'),
+  },
+};

@@ -1,0 +1,67 @@
+import {
+  CONTENT,
+  type MessageFormat,
+  REASONING,
+  type ReasoningFormat,
+  type State,
+  type States,
+  type ToolFormat,
+} from './format.ts';
+
+/**
+ * One machine from a reasoning format and a tool format, either of which may be missing.
+ *
+ * ```
+ * <think>Look it up.</think>On it. <tool_call>…</tool_call>
+ * ^^^^^^^                                      start: CONTENT → REASONING, absorbed in REASONING
+ *                   ^^^^^^^^                   end:   REASONING → CONTENT, absorbed in CONTENT
+ *                                  ^^^^^^^^^^^  opener: CONTENT (and REASONING, if the family says so) → tool states
+ * ```
+ */
+export function compose(reasoning: ReasoningFormat | null, tools: ToolFormat | null): MessageFormat {
+  const openers = tools?.openers ?? {};
+  const plain: States = { ...tools?.states, [CONTENT]: { text: 'content', on: openers } };
+  if (!reasoning) {
+    return { reasoning, tools, terminals: { ...tools?.terminals }, states: { thinking: plain, plain } };
+  }
+  const { start, end } = reasoning;
+  const content: State = {
+    text: 'content',
+    on: {
+      ...openers,
+      [start]: { to: REASONING, when: 'unquoted', do: ['reasoning-start'] },
+      [end]: { to: CONTENT, when: 'unquoted' },
+    },
+  };
+  const openersInReasoning = reasoning.callEndsReasoning
+    ? Object.fromEntries((tools?.openersInReasoning ?? []).map((name) => [name, openers[name]!]))
+    : {};
+  const thinking: State = {
+    text: 'reasoning',
+    on: {
+      ...openersInReasoning,
+      [start]: { to: REASONING, when: 'unquoted' },
+      [end]: { to: CONTENT, when: 'unquoted', do: ['reasoning-end'] },
+    },
+  };
+  return {
+    reasoning,
+    tools,
+    terminals: { ...tools?.terminals, ...reasoning.terminals },
+    states: { thinking: { ...plain, [CONTENT]: content, [REASONING]: thinking }, plain },
+  };
+}
+
+/**
+ * Whether the model thinks, by the template's arguments: neither `thinking` nor `enable_thinking` given is the
+ * family's default, otherwise either of them being true.
+ */
+export function isThinking(
+  reasoning: ReasoningFormat,
+  templateArguments: Readonly<Record<string, unknown>>,
+): boolean {
+  const given = [templateArguments.thinking, templateArguments.enable_thinking].filter(
+    (value) => value !== undefined && value !== null,
+  );
+  return given.length === 0 ? reasoning.thinkingByDefault : given.some(Boolean);
+}

@@ -1,0 +1,135 @@
+/**
+ * A format as data: which markers a family writes, what each means in each state, how arguments are encoded.
+ * The machine (`machine.ts`) runs it; nothing in here knows a model.
+ */
+import type { CallReader, CallReaderContext } from './call-reader.ts';
+import type { ParameterSyntax } from './parameters.ts';
+
+/** A marker that a format declares. */
+export interface Terminal {
+  /** Its spelling, or several for one meaning. */
+  text: string | readonly string[];
+  /**
+   * Whether the marker is a token of its own in the family's vocabularies.
+   * `required`: always; a vocabulary without it does not belong to this format.
+   * `optional`: where the vocabulary has it. `never`: it is spelled out in ordinary tokens.
+   * A marker that is a token is recognised by its id only, when ids are given: spelled out, it is text.
+   */
+  token: 'required' | 'optional' | 'never';
+}
+
+export const spellings = ({ text }: Terminal): readonly string[] =>
+  typeof text === 'string' ? [text] : text;
+
+export type Terminals = Readonly<Record<string, Terminal>>;
+
+/** What plain text means in a state. */
+export type TextRole =
+  | 'content'
+  | 'reasoning'
+  /** Collected; read by the `call-start` and `key` actions. */
+  | 'name'
+  /** Characters of the current parameter's value. */
+  | 'value'
+  /** White space only. Anything else leaves the state by `otherwise`, or releases what is held. */
+  | 'layout'
+  /** Part of the markup, whatever it is. */
+  | 'discard'
+  /** Read by the tool format's call reader, which knows its own quoting. */
+  | 'call';
+
+export type Action =
+  | 'reasoning-start'
+  | 'reasoning-end'
+  /** The collected text is the call's name: the call begins (and what was held is committed). */
+  | 'call-start'
+  /** The call's end was seen. Nothing if no call is open. */
+  | 'call-end'
+  /** The collected text is a parameter's key. */
+  | 'key'
+  | 'value-end'
+  /** The marker is text of the state it leads to. */
+  | 'literal'
+  /** An opener, or a closer, inside a value that is not ours: counted, so that pairs stay together. */
+  | 'nest'
+  | 'unnest';
+
+export type Guard =
+  /** The marker stands at the start of a line or of the output. */
+  | 'line-start'
+  /** An opener inside the value has not met its closer. */
+  | 'nested'
+  /** The marker does not stand between backticks, where text speaks about it. */
+  | 'unquoted';
+
+export interface Transition {
+  to: string;
+  do?: readonly Action[];
+  when?: Guard;
+  /**
+   * From this marker on everything is kept until it is committed (a call starts, a key is read) or released
+   * as text of the state before. `declared`: only a declared name or key commits.
+   */
+  hold?: 'any' | 'declared';
+  /** Done when the hold is committed, before what commits it. */
+  onCommit?: readonly Action[];
+}
+
+export interface State {
+  text: TextRole;
+  /** By terminal name. Of several the first whose guard holds. A terminal without an entry is text. */
+  on: Readonly<Record<string, Transition | readonly Transition[]>>;
+  /** For `layout`: the state in which other text is read. */
+  otherwise?: string;
+  /** For `call`: the state after the reader has seen the end of its text. */
+  done?: string;
+}
+
+export type States = Readonly<Record<string, State>>;
+
+/** Reasoning markers of a family. */
+export interface ReasoningFormat {
+  name: string;
+  terminals: Terminals;
+  /** Terminal names. */
+  start: string;
+  end: string;
+  /** Whether the model thinks when the request does not say. */
+  thinkingByDefault: boolean;
+  /** Without a marker in the prompt's tail, output begins inside the block when thinking. */
+  implicitStart: boolean;
+  /** A call's opener inside the block ends it. */
+  callEndsReasoning: boolean;
+}
+
+/** How a family writes calls. */
+export interface ToolFormat {
+  name: string;
+  terminals: Terminals;
+  /** Transitions out of content that open a call. */
+  openers: State['on'];
+  /** Of these, the terminals that may open a call inside reasoning too. */
+  openersInReasoning: readonly string[];
+  states: States;
+  /** Reads the text of `call` states. */
+  createReader?: (context: CallReaderContext) => CallReader;
+  /** How `key` and `value` text becomes JSON, for formats that have them. */
+  parameters?: ParameterSyntax;
+  /** Id of a call where the family has ids of its own. `index` counts the conversation's calls from 0. */
+  callId?: (header: string, name: string, index: number) => string;
+  /** The name in a call's header, `null` if there is none. Default: the header trimmed. */
+  readName?: (header: string, isDeclared: (name: string) => boolean) => string | null;
+}
+
+/** The names under which the two composed states are known to every tool format. */
+export const CONTENT = 'CONTENT';
+export const REASONING = 'REASONING';
+
+/** Reasoning and calls of one model in one machine; made by `compose`. */
+export interface MessageFormat {
+  reasoning: ReasoningFormat | null;
+  tools: ToolFormat | null;
+  terminals: Terminals;
+  /** States with the reasoning markers at work, and without them (thinking switched off). */
+  states: { thinking: States; plain: States };
+}

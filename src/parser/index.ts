@@ -1,0 +1,96 @@
+/** The parser engine: `createParser` makes the parser of one choice. */
+import { isThinking } from './compose.ts';
+import type { EndOfStream, ParserEvent } from './events.ts';
+import { CONTENT, type MessageFormat, REASONING } from './format.ts';
+import { Machine } from './machine.ts';
+import type { Parser, ParserDelta } from './parser.ts';
+import { SchemaView } from './schema.ts';
+import { lastPromptMarker, type TokenReader, TokenScanner } from './token-scanner.ts';
+
+export { compose, isThinking } from './compose.ts';
+export type { EndOfStream, ParserEvent } from './events.ts';
+export type { MessageFormat, ReasoningFormat, ToolFormat } from './format.ts';
+export type { Parser, ParserDelta } from './parser.ts';
+export type { TokenReader } from './token-scanner.ts';
+
+/** A function that the request offers. */
+export interface ToolDeclaration {
+  name: string;
+  /** JSON schema of its arguments. */
+  parameters?: unknown;
+}
+
+export interface ParserOptions {
+  format: MessageFormat;
+  tools?: readonly ToolDeclaration[];
+  /** The model's vocabulary, for streams of ids; without it only text can be fed. */
+  vocabulary?: TokenReader | null;
+  /** Variables of the chat template, for the format's switches (`enable_thinking`, `thinking`). */
+  templateArguments?: Readonly<Record<string, unknown>>;
+  /** What the model was given: its ids, or as text what follows the last turn boundary. */
+  prompt?: { ids: ArrayLike<number> } | { text: string } | null;
+  /** Calls in the messages before, for families that count on. */
+  callsInHistory?: number;
+}
+
+/** A parser for one choice of one request. */
+export function createParser(options: ParserOptions): Parser {
+  return new MessageParser(options);
+}
+
+class MessageParser implements Parser {
+  readonly #machine: Machine;
+  readonly #scanner: TokenScanner | null;
+  #isFinished = false;
+
+  constructor(options: ParserOptions) {
+    const { format, vocabulary = null, tools = [], templateArguments = {}, prompt = null } = options;
+    this.#scanner = vocabulary ? new TokenScanner(format.terminals, vocabulary) : null;
+    const start = startOf(format, templateArguments, prompt && lastPromptMarker(format, prompt, vocabulary));
+    this.#machine = new Machine({
+      format,
+      states: format.states[start.isThinking ? 'thinking' : 'plain'],
+      start: start.state,
+      tools: new Map(tools.map(({ name, parameters }) => [name, new SchemaView(parameters)])),
+      byToken: this.#scanner?.spellings ?? new Set(),
+      callsInHistory: options.callsInHistory ?? 0,
+    });
+  }
+
+  get reasoningTokens(): number {
+    return this.#machine.reasoningTokens;
+  }
+
+  get inReasoning(): boolean {
+    return this.#machine.inReasoning;
+  }
+
+  feed(delta: ParserDelta): ParserEvent[] {
+    if (this.#isFinished) throw new Error('The parser has finished; make a new one for another stream.');
+    if ('text' in delta) this.#machine.appendText(delta.text);
+    else if (this.#scanner) this.#scanner.scan(delta.ids, this.#machine);
+    else throw new Error('Token ids need a vocabulary: pass it to createParser, or feed text.');
+    return this.#machine.run();
+  }
+
+  finish(end: EndOfStream): ParserEvent[] {
+    if (this.#isFinished) return [];
+    this.#isFinished = true;
+    this.#scanner?.flush(this.#machine);
+    return this.#machine.finish(end);
+  }
+}
+
+/** Where the stream begins: the last marker in the prompt's tail decides, without one the format's default. */
+function startOf(
+  format: MessageFormat,
+  templateArguments: Readonly<Record<string, unknown>>,
+  marker: 'start' | 'end' | null,
+): { state: string; isThinking: boolean } {
+  const { reasoning } = format;
+  if (!reasoning) return { state: CONTENT, isThinking: false };
+  if (marker === 'start') return { state: REASONING, isThinking: true };
+  const thinks = isThinking(reasoning, templateArguments);
+  const begins = thinks && marker === null && reasoning.implicitStart;
+  return { state: begins ? REASONING : CONTENT, isThinking: thinks };
+}

@@ -1,0 +1,551 @@
+/**
+ * Runs a format over a stream: reads text and markers in the current state, follows its transitions and says
+ * what happened. All input is one line of text; a marker that is a token of its own is a stretch of it whose
+ * meaning is settled. Going back to where a hold began is then setting a position.
+ */
+import type { CallReader, CallSink } from './call-reader.ts';
+import type { EndOfStream, ParserEvent } from './events.ts';
+import {
+  type Action,
+  CONTENT,
+  type Guard,
+  type MessageFormat,
+  type State,
+  type States,
+  spellings,
+  type Transition,
+} from './format.ts';
+import { Layout } from './layout.ts';
+import { type Match, Matcher } from './matcher.ts';
+import { ParameterAssembler } from './parameters.ts';
+import { SchemaView } from './schema.ts';
+import { TokenPositions } from './token-positions.ts';
+
+/** More held text than this is no call, whatever it says. */
+const HOLD_LIMIT = 65536;
+const NAME_LIMIT = 256;
+const WELL_FORMED_NAME = /^[^\s<>{}[\]()"'`|=,;]+$/u;
+
+export interface MachineOptions {
+  format: MessageFormat;
+  states: States;
+  start: string;
+  /** Parameter schemas by the names of the declared functions. */
+  tools: ReadonlyMap<string, SchemaView>;
+  /** Spellings of markers that are recognised by token id, and therefore not in text. */
+  byToken: ReadonlySet<string>;
+  /** Calls of the conversation before this message. */
+  callsInHistory: number;
+}
+
+/** A stretch of the input that is one marker token. */
+interface Mark {
+  start: number;
+  end: number;
+  terminal: string;
+}
+
+interface Hold {
+  start: number;
+  openerEnd: number;
+  state: string;
+  /** The first mark after the opener. */
+  mark: number;
+  last: string;
+  needsDeclared: boolean;
+  onCommit: readonly Action[];
+  /** Held text that is no longer in the buffer. */
+  chunks: string[];
+}
+
+const UNKNOWN_FUNCTION = new SchemaView(undefined);
+
+export class Machine {
+  readonly #options: MachineOptions;
+  readonly #layout: Layout;
+  readonly #positions = new TokenPositions();
+  readonly #matchers = new Map<string, Matcher>();
+  readonly #sink: CallSink;
+  #events: ParserEvent[] = [];
+
+  #stateName: string;
+  #state: State;
+  #matcher: Matcher;
+
+  /** Input not read yet, from `#at` on; `#base` is the position of its first character in the stream. */
+  #buffer = '';
+  #at = 0;
+  #base = 0;
+  #marks: Mark[] = [];
+  #mark = 0;
+  #hold: Hold | null = null;
+  #isEnded = false;
+
+  /** The last character of text in this state; empty at the beginning. */
+  #last = '';
+  /** Text of the name or key that is being read. */
+  #collected = '';
+  #nesting = 0;
+
+  #calls = 0;
+  /** Index of the open call, -1 without one. */
+  #call = -1;
+  #callName: string | null = null;
+  #argumentText = '';
+  #reader: CallReader | null = null;
+  #parameters: ParameterAssembler | null = null;
+
+  constructor(options: MachineOptions) {
+    this.#options = options;
+    this.#layout = new Layout((event) => this.#events.push(event));
+    this.#stateName = options.start;
+    this.#state = options.states[options.start]!;
+    this.#matcher = this.#matcherOf(options.start);
+    if (this.#state.text === 'reasoning') this.#layout.reasoningStart();
+    this.#sink = {
+      start: (name) => this.#startCall(name, name),
+      arguments: (json) => {
+        this.#argumentText += json;
+      },
+      end: () => this.#endCall('call-end'),
+    };
+  }
+
+  get reasoningTokens(): number {
+    return this.#positions.counted;
+  }
+
+  get inReasoning(): boolean {
+    const state = this.#hold ? this.#options.states[this.#hold.state]! : this.#state;
+    return state.text === 'reasoning';
+  }
+
+  appendText(text: string): void {
+    this.#buffer += text;
+  }
+
+  /** A marker token with its text. */
+  appendMark(terminal: string, text: string): void {
+    const start = this.#base + this.#buffer.length;
+    this.#buffer += text;
+    this.#marks.push({ start, end: start + text.length, terminal });
+  }
+
+  /** The text appended since the last call of this is one token's. */
+  endToken(): void {
+    this.#positions.add(this.#base + this.#buffer.length);
+  }
+
+  /** Text that came late belongs to the token before. */
+  extendToken(): void {
+    this.#positions.extend(this.#base + this.#buffer.length);
+  }
+
+  /** Reads what was appended, as far as its meaning is certain. */
+  run(): ParserEvent[] {
+    while (this.#step(false));
+    this.#trim();
+    this.#flushArguments();
+    return this.#takeEvents();
+  }
+
+  finish(end: EndOfStream): ParserEvent[] {
+    this.#isEnded = end !== 'stop';
+    do {
+      while (this.#step(true));
+      if (!this.#hold) break;
+      if (end === 'stop') this.#release();
+      else this.#dropHold(this.#hold);
+    } while (end === 'stop');
+    if (this.#call >= 0) {
+      if (this.#reader?.isWhole) this.#reader.close();
+      else this.#endCall('call-incomplete');
+    }
+    this.#layout.finish(this.#state.text === 'reasoning' ? 'reasoning' : 'content');
+    return this.#takeEvents();
+  }
+
+  #takeEvents(): ParserEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  /** Forgets what was read, keeping what a release would need. */
+  #trim(): void {
+    if (this.#at > 0) {
+      this.#hold?.chunks.push(this.#buffer.slice(0, this.#at));
+      this.#buffer = this.#at === this.#buffer.length ? '' : this.#buffer.slice(this.#at);
+      this.#base += this.#at;
+      this.#at = 0;
+    }
+    if (this.#hold) return;
+    if (this.#mark > 0) {
+      this.#marks.splice(0, this.#mark);
+      this.#mark = 0;
+    }
+    this.#positions.forget(this.#base);
+  }
+
+  /** Reads a run of text, or one marker. False when there is nothing to read, or only what must be waited for. */
+  #step(isFinal: boolean): boolean {
+    const mark = this.#marks[this.#mark];
+    const limit = mark ? mark.start - this.#base : this.#buffer.length;
+    if (this.#hold && this.#base + this.#at - this.#hold.start > HOLD_LIMIT) {
+      this.#release();
+      return true;
+    }
+    if (this.#at < limit) {
+      const isSettled = isFinal || mark !== undefined;
+      if (this.#state.text === 'call' && this.#reader) return this.#readCall(this.#reader, limit, isSettled);
+      return this.#readText(limit, isSettled, isFinal);
+    }
+    if (!mark || this.#mustWait(mark.terminal, mark.end - this.#base, isFinal)) return false;
+    this.#mark++;
+    this.#readMark(mark);
+    return true;
+  }
+
+  #readText(limit: number, isSettled: boolean, isFinal: boolean): boolean {
+    const match = this.#matcher.find(this.#buffer, this.#at, limit, isSettled && !this.#dropsCutMarker());
+    const end = match ? match.at : limit;
+    if (end > this.#at && !this.#text(end)) return true;
+    if (!match) return true;
+    if (match.length > 0 && this.#mustWait(match.terminal, end + match.length, isFinal)) return false;
+    return this.#meet(match, isSettled);
+  }
+
+  /** The character after the marker decides whether it is quoted, and has not come yet. */
+  #mustWait(terminal: string, end: number, isFinal: boolean): boolean {
+    if (isFinal || this.#last !== '`' || end < this.#buffer.length) return false;
+    const entry = this.#state.on[terminal];
+    return entry !== undefined && !Array.isArray(entry) && (entry as Transition).when === 'unquoted';
+  }
+
+  /** At the end of a cut stream half a marker inside a call is markup, not argument text. */
+  #dropsCutMarker(): boolean {
+    return this.#isEnded && (this.#call >= 0 || this.#state.text === 'value');
+  }
+
+  #readCall(reader: CallReader, limit: number, isSettled: boolean): boolean {
+    const before = this.#events.length;
+    this.#at = reader.read(this.#buffer, this.#at, limit);
+    for (const event of this.#events.slice(before)) event.tokens = this.#tokensRead();
+    // A call that was refused released the text, and with it this reader.
+    if (this.#reader !== reader) return true;
+    if (reader.isDone) {
+      this.#reader = null;
+      this.#enter(this.#state.done ?? CONTENT);
+      return true;
+    }
+    if (this.#at === limit) return true;
+    const match = this.#matcher.matchAt(this.#buffer, this.#at, limit, isSettled);
+    if (match) return this.#meet(match, isSettled);
+    this.#failCall();
+    return true;
+  }
+
+  /** A literal in the text. False when it is cut off by the end of what has come so far. */
+  #meet(match: Match, isSettled: boolean): boolean {
+    if (match.length === 0) {
+      if (isSettled) this.#at = this.#buffer.length;
+      return isSettled;
+    }
+    const end = match.at + match.length;
+    if (!this.#apply(match.terminal, end)) this.#readUnmapped(end);
+    return true;
+  }
+
+  #readMark(mark: Mark): void {
+    const end = mark.end - this.#base;
+    if (this.#state.text === 'call' && this.#reader?.inString) {
+      this.#reader.read(this.#buffer, this.#at, end);
+      this.#at = end;
+    } else if (!this.#apply(mark.terminal, end)) this.#readUnmapped(end);
+  }
+
+  /** A marker that means nothing in this state is text. */
+  #readUnmapped(end: number): void {
+    if (this.#state.text === 'call' && this.#reader) this.#failCall();
+    else if (!this.#text(end)) {
+      // The text belongs to another state, where the marker may mean something.
+      const terminal = this.#marks[this.#mark - 1];
+      if (terminal && terminal.start - this.#base === this.#at) this.#mark--;
+    }
+  }
+
+  /** Text up to `end` in the current state. False when it belongs to another state and was not read. */
+  #text(end: number): boolean {
+    const from = this.#at;
+    const text = this.#buffer.slice(from, end);
+    const role = this.#state.text;
+    if (role === 'content' || role === 'reasoning') {
+      const to = this.#base + end;
+      if (role === 'reasoning') this.#positions.count(this.#base + from, to);
+      this.#layout.text(role, text, this.#positions.readAt(to));
+      this.#last = text[text.length - 1] ?? '';
+    } else if (role === 'value') {
+      this.#parameters?.text(text);
+      this.#last = text[text.length - 1] ?? '';
+    } else if (role === 'name') {
+      this.#collected += text;
+      if (this.#collected.length > NAME_LIMIT && this.#hold) {
+        this.#release();
+        return false;
+      }
+    } else if (role === 'layout') {
+      const visible = text.search(/\S/);
+      if (visible >= 0) {
+        if (this.#hold) this.#release();
+        else {
+          this.#at = from + visible;
+          this.#enter(this.#state.otherwise ?? CONTENT);
+        }
+        return false;
+      }
+    }
+    this.#at = end;
+    return true;
+  }
+
+  /** Follows a terminal that begins at `#at`. False when it means nothing here. */
+  #apply(terminal: string, end: number): boolean {
+    const transition = this.#transition(terminal, end);
+    if (!transition) return false;
+    const { to, hold, do: actions = [] } = transition;
+    if (this.#state.text === 'call' && this.#reader && !this.#closeReader(this.#reader)) return true;
+    if (hold && this.#hold) {
+      this.#release();
+      return true;
+    }
+    const length = end - this.#at;
+    if (hold) this.#openHold(transition, length);
+    const opener = this.#at;
+    this.#at += length;
+    for (const action of actions) if (!this.#act(action)) return true;
+    this.#enter(to);
+    if (actions.includes('literal')) {
+      this.#at = opener;
+      if (this.#state.text !== 'call') this.#text(opener + length);
+    }
+    return true;
+  }
+
+  #transition(terminal: string, end: number): Transition | null {
+    const entry = this.#state.on[terminal];
+    if (!entry) return null;
+    const choices: readonly Transition[] = Array.isArray(entry) ? entry : [entry as Transition];
+    return choices.find(({ when }) => this.#isMet(when, end)) ?? null;
+  }
+
+  #isMet(guard: Guard | undefined, end: number): boolean {
+    if (guard === 'line-start') return this.#last === '\n' || this.#last === '';
+    if (guard === 'unquoted') return !(this.#last === '`' && this.#buffer[end] === '`');
+    return guard === 'nested' ? this.#nesting > 0 : true;
+  }
+
+  #enter(name: string): void {
+    const state = this.#options.states[name]!;
+    if (name !== this.#stateName) {
+      this.#stateName = name;
+      this.#state = state;
+      this.#matcher = this.#matcherOf(name);
+      if (state.text === 'name') this.#collected = '';
+      if (state.text === 'value') this.#last = ' ';
+    } else if (state.text === 'name') this.#collected = '';
+    if (state.text === 'call' && !this.#reader) {
+      const { format, tools } = this.#options;
+      this.#reader =
+        format.tools?.createReader?.({
+          sink: this.#sink,
+          name: this.#callName,
+          schemaOf: (name) => tools.get(name) ?? UNKNOWN_FUNCTION,
+        }) ?? null;
+    }
+  }
+
+  #matcherOf(name: string): Matcher {
+    const known = this.#matchers.get(name);
+    if (known) return known;
+    const { states, format, byToken } = this.#options;
+    const literals: { literal: string; terminal: string }[] = [];
+    for (const terminal of Object.keys(states[name]!.on)) {
+      for (const literal of spellings(format.terminals[terminal]!)) {
+        if (!byToken.has(literal)) literals.push({ literal, terminal });
+      }
+    }
+    const matcher = new Matcher(literals);
+    this.#matchers.set(name, matcher);
+    return matcher;
+  }
+
+  /** False when the action could not be done: what was held is released, and the rest of them is void. */
+  #act(action: Action): boolean {
+    switch (action) {
+      case 'reasoning-start':
+        this.#layout.reasoningStart();
+        return true;
+      case 'reasoning-end':
+        this.#layout.reasoningEnd();
+        this.#last = '';
+        return true;
+      case 'call-start': {
+        const { tools } = this.#options;
+        const read = this.#options.format.tools?.readName ?? ((header: string) => header.trim());
+        const name = read(this.#collected, (declared) => tools.has(declared));
+        if (name !== null && this.#startCall(name, this.#collected)) return true;
+        if (this.#hold) this.#release();
+        return false;
+      }
+      case 'call-end':
+        if (this.#call >= 0) {
+          this.#parameters?.close();
+          this.#endCall('call-end');
+        }
+        return true;
+      case 'key':
+        return this.#startParameter();
+      case 'value-end':
+        this.#parameters?.endValue();
+        return true;
+      case 'nest':
+        this.#nesting++;
+        return true;
+      case 'unnest':
+        this.#nesting--;
+        return true;
+      default:
+        return true;
+    }
+  }
+
+  #startCall(name: string, header: string): boolean {
+    const { tools, format, callsInHistory } = this.#options;
+    const isDeclared = tools.has(name);
+    if (this.#hold?.needsDeclared && !isDeclared) return false;
+    if (!isDeclared && (name.length > NAME_LIMIT || !WELL_FORMED_NAME.test(name))) return false;
+    this.#commit();
+    this.#layout.call();
+    const index = this.#calls++;
+    this.#call = index;
+    this.#callName = name;
+    const id = format.tools?.callId?.(header, name, callsInHistory + index) ?? randomCallId();
+    this.#events.push({ type: 'call-start', index, id, name, tokens: this.#tokensRead() });
+    const syntax = format.tools?.parameters;
+    this.#parameters = syntax
+      ? new ParameterAssembler(this.#sink.arguments, tools.get(name) ?? UNKNOWN_FUNCTION, syntax)
+      : null;
+    return true;
+  }
+
+  #startParameter(): boolean {
+    const key = this.#collected.trim();
+    const view = this.#options.tools.get(this.#callName ?? '');
+    if (this.#hold?.needsDeclared && !view?.declares(view.root, key)) {
+      this.#release();
+      return false;
+    }
+    this.#commit();
+    this.#nesting = 0;
+    this.#parameters?.key(key);
+    return true;
+  }
+
+  #endCall(type: 'call-end' | 'call-incomplete'): void {
+    if (this.#call < 0) return;
+    this.#flushArguments();
+    this.#events.push({ type, index: this.#call, tokens: this.#tokensRead() });
+    this.#call = -1;
+    this.#callName = null;
+    this.#parameters = null;
+  }
+
+  /** A marker ended a reader's text. False when the text it had was no call and is released. */
+  #closeReader(reader: CallReader): boolean {
+    this.#reader = null;
+    if (reader.close()) return true;
+    if (this.#hold) {
+      this.#release();
+      return false;
+    }
+    this.#endCall('call-incomplete');
+    return true;
+  }
+
+  /** What stands in the envelope can't be read. Before the call began it is text, later the call is broken. */
+  #failCall(): void {
+    this.#reader = null;
+    if (this.#hold) this.#release();
+    else this.#endCall('call-incomplete');
+  }
+
+  #flushArguments(): void {
+    if (this.#argumentText === '') return;
+    const text = this.#argumentText;
+    this.#argumentText = '';
+    this.#events.push({ type: 'call-arguments', index: this.#call, text, tokens: this.#tokensRead() });
+  }
+
+  #tokensRead(): number {
+    return this.#positions.readAt(this.#base + this.#at);
+  }
+
+  /** From here on, at an opener of `length` characters, everything is kept. */
+  #openHold(transition: Transition, length: number): void {
+    this.#buffer = this.#buffer.slice(this.#at);
+    this.#base += this.#at;
+    this.#at = 0;
+    this.#hold = {
+      start: this.#base,
+      openerEnd: this.#base + length,
+      state: this.#stateName,
+      mark: this.#mark,
+      last: this.#last,
+      needsDeclared: transition.hold === 'declared',
+      onCommit: transition.onCommit ?? [],
+      chunks: [],
+    };
+  }
+
+  #commit(): void {
+    const hold = this.#hold;
+    if (!hold) return;
+    this.#hold = null;
+    for (const action of hold.onCommit) this.#act(action);
+  }
+
+  /** What was held was cut before it meant anything: it is markup. */
+  #dropHold(hold: Hold): void {
+    this.#hold = null;
+    this.#reader = null;
+    this.#restore(hold.state);
+  }
+
+  /** Back in a state, without what entering it does. */
+  #restore(name: string): void {
+    this.#stateName = name;
+    this.#state = this.#options.states[name]!;
+    this.#matcher = this.#matcherOf(name);
+  }
+
+  /** What was held is text: goes back to the opener, which is text too, and reads on behind it. */
+  #release(): void {
+    const hold = this.#hold!;
+    this.#hold = null;
+    this.#reader = null;
+    this.#argumentText = '';
+    this.#buffer = hold.chunks.join('') + this.#buffer;
+    this.#base = hold.start;
+    this.#at = 0;
+    this.#mark = hold.mark;
+    this.#last = hold.last;
+    this.#restore(hold.state);
+    this.#readUnmapped(hold.openerEnd - hold.start);
+  }
+}
+
+/** An id in the form that vLLM gives. */
+function randomCallId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `chatcmpl-tool-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}

@@ -1,0 +1,170 @@
+/** What a JSON schema says about the types of a value: as much as coercion needs. */
+
+export type JsonType = 'null' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'string';
+
+/** A schema node, or anything at all: schemas come from callers. */
+export type Schema = unknown;
+
+const ALIASES: Readonly<Record<string, JsonType>> = {
+  null: 'null',
+  integer: 'integer',
+  int: 'integer',
+  int32: 'integer',
+  int64: 'integer',
+  uint: 'integer',
+  uint32: 'integer',
+  uint64: 'integer',
+  long: 'integer',
+  short: 'integer',
+  unsigned: 'integer',
+  number: 'number',
+  float: 'number',
+  float32: 'number',
+  float64: 'number',
+  double: 'number',
+  boolean: 'boolean',
+  bool: 'boolean',
+  object: 'object',
+  dict: 'object',
+  array: 'array',
+  arr: 'array',
+  list: 'array',
+  sequence: 'array',
+  string: 'string',
+  str: 'string',
+  text: 'string',
+  varchar: 'string',
+  char: 'string',
+  enum: 'string',
+};
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The JSON type of a value that was parsed. */
+export function typeOfValue(value: unknown): JsonType {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  if (typeof value === 'boolean') return 'boolean';
+  return typeof value === 'string' ? 'string' : 'object';
+}
+
+/** One tool's parameter schema, with its local references and what was already worked out. */
+export class SchemaView {
+  readonly #root: Schema;
+  readonly #types = new Map<object, ReadonlySet<JsonType> | null>();
+
+  constructor(root: Schema) {
+    this.#root = root;
+  }
+
+  get root(): Schema {
+    return this.#root;
+  }
+
+  /** Types that the schema admits, `null` when it says nothing about types. */
+  types(schema: Schema): ReadonlySet<JsonType> | null {
+    if (!isRecord(schema)) return null;
+    const known = this.#types.get(schema);
+    if (known !== undefined) return known;
+    const types = new Set<JsonType>();
+    this.#collect(schema, types, new Set());
+    const result = types.size > 0 ? types : null;
+    this.#types.set(schema, result);
+    return result;
+  }
+
+  /** Values of an `enum` or `const` at the node itself, `null` without one. */
+  choices(schema: Schema): readonly unknown[] | null {
+    const node = this.#resolve(schema);
+    if (!node) return null;
+    if (Array.isArray(node.enum)) return node.enum;
+    return 'const' in node ? [node.const] : null;
+  }
+
+  /** The declared properties of an object schema, through references and combinators. */
+  property(schema: Schema, key: string): Schema {
+    return this.#find(schema, (node) => {
+      if (isRecord(node.properties) && Object.hasOwn(node.properties, key)) return node.properties[key];
+      return isRecord(node.additionalProperties) ? node.additionalProperties : undefined;
+    });
+  }
+
+  /** True when `key` is spelled out among the properties. */
+  declares(schema: Schema, key: string): boolean {
+    return (
+      this.#find(schema, (node) =>
+        isRecord(node.properties) && Object.hasOwn(node.properties, key) ? true : undefined,
+      ) === true
+    );
+  }
+
+  /** The schema of an array's item. */
+  item(schema: Schema, index: number): Schema {
+    return this.#find(schema, (node) => {
+      if (Array.isArray(node.prefixItems) && index < node.prefixItems.length) return node.prefixItems[index];
+      if (Array.isArray(node.items)) return node.items[index];
+      return node.items;
+    });
+  }
+
+  /** The node itself or what its `$ref` points to; undefined for what is no object or a broken reference. */
+  #resolve(schema: Schema): Record<string, unknown> | undefined {
+    let node = schema;
+    for (let hops = 0; isRecord(node) && typeof node.$ref === 'string'; hops++) {
+      if (hops > 32 || !node.$ref.startsWith('#')) return undefined;
+      let target: unknown = this.#root;
+      for (const part of node.$ref.slice(1).split('/').filter(Boolean)) {
+        const key = decodePointer(part);
+        target = isRecord(target) && Object.hasOwn(target, key) ? target[key] : undefined;
+      }
+      node = target;
+    }
+    return isRecord(node) ? node : undefined;
+  }
+
+  #collect(schema: Schema, types: Set<JsonType>, seen: Set<unknown>): void {
+    const node = this.#resolve(schema);
+    if (!node || seen.has(node)) return;
+    seen.add(node);
+    for (const name of Array.isArray(node.type) ? node.type : [node.type]) {
+      const type = typeof name === 'string' ? ALIASES[name.toLowerCase()] : undefined;
+      if (type) types.add(type);
+    }
+    const choices = this.choices(node);
+    if (choices && node.type === undefined) for (const value of choices) types.add(typeOfValue(value));
+    for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
+      const branches = node[keyword];
+      if (Array.isArray(branches)) for (const branch of branches) this.#collect(branch, types, seen);
+    }
+    if (types.size === 0 && isRecord(node.properties)) types.add('object');
+    if (types.size === 0 && node.items !== undefined) types.add('array');
+  }
+
+  #find<T>(schema: Schema, look: (node: Record<string, unknown>) => T | undefined, depth = 0): T | undefined {
+    const node = this.#resolve(schema);
+    if (!node || depth > 8) return undefined;
+    const found = look(node);
+    if (found !== undefined) return found;
+    for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
+      const branches = node[keyword];
+      if (!Array.isArray(branches)) continue;
+      for (const branch of branches) {
+        const inBranch = this.#find(branch, look, depth + 1);
+        if (inBranch !== undefined) return inBranch;
+      }
+    }
+    return undefined;
+  }
+}
+
+function decodePointer(part: string): string {
+  let decoded = part;
+  try {
+    decoded = decodeURIComponent(part);
+  } catch {
+    // A stray percent sign is itself.
+  }
+  return decoded.replaceAll('~1', '/').replaceAll('~0', '~');
+}

@@ -1,0 +1,103 @@
+/** Token ids as text and markers. */
+import { type MessageFormat, spellings, type Terminals } from './format.ts';
+import type { Machine } from './machine.ts';
+
+/** What the parser must know of a vocabulary. */
+export interface TokenReader {
+  /** The id of an added token with exactly this text. */
+  idOf(text: string): number | undefined;
+  /** A control token: no text of an answer unless the format declares it. */
+  isSpecial(id: number): boolean;
+  text(id: number): string;
+  /** Decodes one stream; a character spread over tokens comes out with the last of them. */
+  createDetokenizer(): { push(id: number): string; flush(): string };
+}
+
+/**
+ * Feeds the machine from ids. A marker that is a token of its own is known by its id, so that the same letters
+ * written with other tokens stay text. Other control tokens vanish, unless a marker is spelled with them.
+ */
+export class TokenScanner {
+  readonly #vocabulary: TokenReader;
+  readonly #detokenizer: { push(id: number): string; flush(): string };
+  readonly #markers = new Map<number, { terminal: string; text: string }>();
+  /** The spellings that ids recognise. */
+  readonly spellings: ReadonlySet<string>;
+  readonly #spelledOut: string[] = [];
+
+  constructor(terminals: Terminals, vocabulary: TokenReader) {
+    this.#vocabulary = vocabulary;
+    this.#detokenizer = vocabulary.createDetokenizer();
+    const byToken = new Set<string>();
+    for (const [terminal, declared] of Object.entries(terminals)) {
+      for (const text of spellings(declared)) {
+        const id = declared.token === 'never' ? undefined : vocabulary.idOf(text);
+        if (id === undefined) this.#spelledOut.push(text);
+        else {
+          this.#markers.set(id, { terminal, text });
+          byToken.add(text);
+        }
+      }
+    }
+    this.spellings = byToken;
+  }
+
+  scan(ids: ArrayLike<number>, machine: Machine): void {
+    for (let index = 0; index < ids.length; index++) {
+      const id = ids[index]!;
+      const marker = this.#markers.get(id);
+      if (marker) {
+        this.flush(machine);
+        machine.appendMark(marker.terminal, marker.text);
+      } else if (this.#vocabulary.isSpecial(id) && !this.#isPartOfMarker(id)) this.flush(machine);
+      else machine.appendText(this.#detokenizer.push(id));
+      machine.endToken();
+    }
+  }
+
+  /** Settles a character that was begun. */
+  flush(machine: Machine): void {
+    const rest = this.#detokenizer.flush();
+    if (rest === '') return;
+    machine.appendText(rest);
+    machine.extendToken();
+  }
+
+  #isPartOfMarker(id: number): boolean {
+    const text = this.#vocabulary.text(id);
+    return text !== '' && this.#spelledOut.some((marker) => marker.includes(text));
+  }
+}
+
+/** The last reasoning marker after the last turn boundary of a prompt, null without one. */
+export function lastPromptMarker(
+  format: MessageFormat,
+  prompt: { ids: ArrayLike<number> } | { text: string },
+  vocabulary: TokenReader | null,
+): 'start' | 'end' | null {
+  const { reasoning } = format;
+  if (!reasoning) return null;
+  const starts = spellings(reasoning.terminals[reasoning.start]!);
+  const ends = spellings(reasoning.terminals[reasoning.end]!);
+  let tail = '';
+  if ('text' in prompt) tail = prompt.text;
+  else if (vocabulary) {
+    const startIds = starts.map((text) => vocabulary.idOf(text));
+    const endIds = ends.map((text) => vocabulary.idOf(text));
+    const texts: string[] = [];
+    for (let index = prompt.ids.length - 1; index >= 0; index--) {
+      const id = prompt.ids[index]!;
+      if (startIds.includes(id)) return 'start';
+      if (endIds.includes(id)) return 'end';
+      if (vocabulary.isSpecial(id)) break;
+      texts.push(vocabulary.text(id));
+    }
+    // Spelled-out markers count only where the vocabulary has no token for them.
+    if (startIds.some((id) => id !== undefined)) return null;
+    tail = texts.reverse().join('');
+  }
+  const lastStart = Math.max(...starts.map((text) => tail.lastIndexOf(text)));
+  const lastEnd = Math.max(...ends.map((text) => tail.lastIndexOf(text)));
+  if (lastStart < 0 && lastEnd < 0) return null;
+  return lastStart > lastEnd ? 'start' : 'end';
+}
