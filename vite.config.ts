@@ -13,7 +13,9 @@ const common: UserConfig = {
   worker: {
     format: 'es',
     // One file: bundlers of applications emit the worker as it is and would not follow it to its chunks.
-    rolldownOptions: { output: { codeSplitting: false } },
+    rolldownOptions: {
+      output: { codeSplitting: false, minify: true, entryFileNames: 'assets/worker-[hash].js' },
+    },
   },
   optimizeDeps: {
     // Named here, because finding them while a page runs would reload that page.
@@ -33,6 +35,8 @@ const common: UserConfig = {
 const library: UserConfig = {
   build: {
     outDir: path('dist'),
+    // An application's bundler does it; until then the code can be read.
+    minify: false,
     target: 'es2022',
     sourcemap: true,
     modulePreload: false,
