@@ -533,7 +533,6 @@ export class Machine {
     const hold = this.#hold!;
     this.#hold = null;
     this.#reader = null;
-    this.#argumentText = '';
     this.#buffer = hold.chunks.join('') + this.#buffer;
     this.#base = hold.start;
     this.#at = 0;

@@ -67,6 +67,8 @@ const FRAGMENTS = [
   '"}}',
   '<function=note>',
   '<parameter=title>',
+  '\n<parameter=title>',
+  '\n<parameter=undeclared>',
   '<parameter=count>',
   '</parameter>',
   '</function>',
