@@ -3,6 +3,7 @@ import type { Parser } from '../parser/parser.ts';
 import type { DeviceReport, GenerateJob } from '../protocol.ts';
 import { AnswerAssembly, type GenerationMessage } from './answer.ts';
 import { collectCompletion } from './collector.ts';
+import { badType } from './fields.ts';
 import type { ParserRequest } from './format.ts';
 import { type PreparedRequest, prepareRequest, type RequestContext } from './request.ts';
 import { ChatCompletionStream, ChunkQueue } from './stream.ts';
@@ -64,9 +65,8 @@ export class Completions {
     options: RequestOptions = {},
   ): Promise<ChatCompletion | ChatCompletionStream> {
     const request = prepareRequest(body, this.#host.context);
-    throwIfAborted(options.signal);
-    await this.#host.ready();
-    throwIfAborted(options.signal);
+    checkRequestOptions(options);
+    await unlessAborted(this.#host.ready(), options.signal);
     const stream = this.#start(request, options);
     return request.stream ? stream : await collectCompletion(stream);
   }
@@ -133,8 +133,27 @@ export class Completions {
   }
 }
 
-function throwIfAborted(signal: AbortSignal | null | undefined): void {
-  if (signal?.aborted) throw aborted(signal.reason);
+function checkRequestOptions({ signal, onProgress }: RequestOptions): void {
+  if (signal && !(signal instanceof AbortSignal)) throw badType('signal', 'an AbortSignal', signal);
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw badType('onProgress', 'a function', onProgress);
+  }
+}
+
+/** Waits for `promise`, but not beyond an abort of `signal`. */
+async function unlessAborted(promise: Promise<void>, signal: AbortSignal | null | undefined): Promise<void> {
+  if (!signal) return promise;
+  let stop = () => {};
+  const abort = new Promise<never>((_, reject) => {
+    stop = () => reject(aborted(signal.reason));
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop);
+  });
+  try {
+    await Promise.race([abort, promise]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }
 
 function aborted(reason: unknown): RequestAbortedError {

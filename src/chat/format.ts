@@ -54,15 +54,17 @@ export async function chooseFormat(
 ): Promise<ChosenFormat> {
   const { reasoningParser, toolParser, toolCalling = true } = options;
   const { vocabulary } = model;
-  const recognising = reasoningParser === undefined || (toolParser === undefined && toolCalling);
-  const recognised = recognising
-    ? await recogniseFormat({
-        chatTemplate: model.chatTemplate,
-        hasToken: (text) => vocabulary.idOf(text) !== undefined,
-      })
-    : { reasoning: null, tools: null, warning: null };
+  const recognised = await recogniseFormat({
+    chatTemplate: model.chatTemplate,
+    hasToken: (text) => vocabulary.idOf(text) !== undefined,
+  });
+  const recognisesTools = toolCalling && toolParser === undefined;
   const reasoning = reasoningParser === undefined ? recognised.reasoning : reasoningParser;
-  const tools = toolCalling ? (toolParser === undefined ? recognised.tools : toolParser) : null;
+  const tools = recognisesTools ? recognised.tools : toolCalling ? (toolParser ?? null) : null;
+  const warnings = [
+    reasoningParser === undefined ? recognised.warnings.reasoning : null,
+    recognisesTools ? recognised.warnings.tools : null,
+  ];
   const format = await loadFormat({ reasoning, tools });
   checkVocabulary(format, vocabulary);
   const named = reasoningParser !== undefined || toolParser !== undefined;
@@ -70,7 +72,7 @@ export async function chooseFormat(
     reasoning,
     tools,
     source: named ? 'option' : reasoning || tools ? 'template' : 'none',
-    warning: recognised.warning,
+    warning: warnings.filter((text) => text !== null).join(' ') || null,
   };
   return {
     report,

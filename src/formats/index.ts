@@ -51,10 +51,15 @@ async function load(kind: 'reasoning' | 'tools', name: string | null): Promise<F
   });
 }
 
+/** What was recognised, and for each kind why it was not. */
+export interface RecognisedFormat extends FormatNames {
+  warnings: FormatNames;
+  /** Both warnings in one text. */
+  warning: string | null;
+}
+
 /** The formats of a model, from its chat template and vocabulary. What is unknown or ambiguous is null, with a warning. */
-export async function recogniseFormat(
-  model: TemplateFacts,
-): Promise<FormatNames & { warning: string | null }> {
+export async function recogniseFormat(model: TemplateFacts): Promise<RecognisedFormat> {
   const families = await Promise.all(FAMILIES.map(async ({ load }) => (await load()).family));
   const matches = (kind: 'reasoning' | 'tools') =>
     families.flatMap((family) => {
@@ -63,22 +68,19 @@ export async function recogniseFormat(
     });
   const reasoning = matches('reasoning');
   const tools = matches('tools');
-  const warnings: string[] = [];
+  const warnings: FormatNames = { reasoning: null, tools: null };
   const { chatTemplate } = model;
   if (reasoning.length > 1 || (reasoning.length === 0 && /think/i.test(chatTemplate))) {
-    warnings.push(
-      `Reasoning is not split: ${explain(reasoning)} Set reasoningParser to one of ${formatNames.reasoning.join(', ')}.`,
-    );
+    warnings.reasoning = `Reasoning is not split: ${explain(reasoning)} Set reasoningParser to one of ${formatNames.reasoning.join(', ')}.`;
   }
   if (tools.length > 1 || (tools.length === 0 && /\btools?\b/.test(chatTemplate))) {
-    warnings.push(
-      `Calls are not recognised: ${explain(tools)} Set toolParser to one of ${formatNames.tools.join(', ')}.`,
-    );
+    warnings.tools = `Calls are not recognised: ${explain(tools)} Set toolParser to one of ${formatNames.tools.join(', ')}.`;
   }
   return {
     reasoning: reasoning.length === 1 ? reasoning[0]! : null,
     tools: tools.length === 1 ? tools[0]! : null,
-    warning: warnings.length > 0 ? warnings.join(' ') : null,
+    warnings,
+    warning: [warnings.reasoning, warnings.tools].filter((text) => text !== null).join(' ') || null,
   };
 }
 

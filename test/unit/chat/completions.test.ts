@@ -191,6 +191,23 @@ describe('aborting', () => {
     expect(host.requests).toHaveLength(0);
   });
 
+  it('does not wait for an engine that is coming up again', async () => {
+    const host = newHost();
+    host.ready = () => new Promise(() => {});
+    const controller = new AbortController();
+    const answer = host.completions.create(body, { signal: controller.signal });
+    controller.abort();
+    await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
+    expect(host.requests).toHaveLength(0);
+  });
+
+  it.each([
+    ['signal', { signal: 'stop' }],
+    ['onProgress', { onProgress: 1 }],
+  ])('names a %s that is none', async (param, options) => {
+    await expect(newHost().completions.create(body, options as never)).rejects.toMatchObject({ param });
+  });
+
   it('lets go of the signal when the request is over', async () => {
     const host = newHost();
     const controller = new AbortController();

@@ -54,6 +54,16 @@ describe('createEngine', () => {
     });
   });
 
+  it('offers tools with toolParser null, and warns of nothing that was named', async () => {
+    const { engine, worker } = await start({ reasoningParser: null, toolParser: null });
+    expect(engine.state.format).toEqual({ reasoning: null, tools: null, source: 'option', warning: null });
+    const tools = [{ type: 'function' as const, function: { name: 'f' } }];
+    const answer = engine.chat.completions.create({ messages, tools });
+    await reply(worker, '<tool_call>');
+    expect((await answer).choices[0]?.message.content).toBe('<tool_call>');
+    expect(worker.received.at(-1)).toMatchObject({ job: { tools } });
+  });
+
   it('refuses an unknown format name before a worker is made', async () => {
     await expect(start({ toolParser: 'nope' })).rejects.toMatchObject({ name: 'BadRequestError' });
   });
