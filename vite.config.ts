@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type UserConfig } from 'vite';
+import { defineConfig, type Plugin, type UserConfig } from 'vite';
 import { declarations } from './scripts/declarations.ts';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
@@ -31,6 +31,21 @@ const common: UserConfig = {
   preview: { host: '127.0.0.1' },
 };
 
+/**
+ * Vite wraps dynamic imports in a function that keeps its name where nothing is minified. An application's Vite
+ * declares the same name again in the same module, which is a syntax error. The new name is as long as the old one,
+ * so source maps stay right.
+ */
+const renamedPreload: Plugin = {
+  name: 'tokenprism:renamed-preload',
+  enforce: 'post',
+  generateBundle(_options, bundle) {
+    for (const output of Object.values(bundle)) {
+      if (output.type === 'chunk') output.code = output.code.replaceAll('__vitePreload', 'preloadModule');
+    }
+  },
+};
+
 /** The package: `dist/index.js`, `dist/testing.js`, worker, wasm and model files beside them, declarations. */
 const library: UserConfig = {
   build: {
@@ -53,7 +68,7 @@ const library: UserConfig = {
       },
     },
   },
-  plugins: [declarations({ root: path('.'), outDir: path('dist/types') })],
+  plugins: [renamedPreload, declarations({ root: path('.'), outDir: path('dist/types') })],
 };
 
 const demo: UserConfig = {

@@ -1,4 +1,4 @@
-import { test as base, expect } from '@playwright/test';
+import { type BrowserContext, test as base, expect } from '@playwright/test';
 import type {} from './page.ts';
 
 function testOrigin(): string {
@@ -6,6 +6,20 @@ function testOrigin(): string {
   if (!origin)
     throw new Error('The test server is not running: start the tests with "npm run test:browser".');
   return origin;
+}
+
+/**
+ * The list of requests to other origins than `origin` from now on, filled as they are made. Pages and their workers
+ * count alike.
+ */
+export function foreignRequests(context: BrowserContext, origin: string): string[] {
+  const foreign: string[] = [];
+  context.on('request', (request) => {
+    const url = new URL(request.url());
+    const isLocal = url.origin === origin || url.protocol === 'data:' || url.protocol === 'blob:';
+    if (!isLocal) foreign.push(request.url());
+  });
+  return foreign;
 }
 
 /**
@@ -21,12 +35,7 @@ export const test = base.extend<{ origin: string; needsLibrary: boolean }>({
   origin: async ({}, use) => use(testOrigin()),
 
   page: async ({ page, context, origin, needsLibrary }, use) => {
-    const foreign: string[] = [];
-    context.on('request', (request) => {
-      const url = new URL(request.url());
-      const isLocal = url.origin === origin || url.protocol === 'data:' || url.protocol === 'blob:';
-      if (!isLocal) foreign.push(request.url());
-    });
+    const foreign = foreignRequests(context, origin);
     await page.goto(`${origin}/test/browser/harness/index.html${needsLibrary ? '' : '?without-library'}`);
     await page.evaluate(() => window.tokenprismReady);
     await use(page);

@@ -1,0 +1,155 @@
+/**
+ * What leaves the repository: the package as an application installs and bundles it, and the built demo as
+ * `npm start` serves it. Both answer with the embedded model and no request to another origin.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from '@playwright/test';
+import { build, preview } from 'vite';
+import { foreignRequests } from './harness/fixture.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+function node(script: string, argumentList: string[], folder = root): string {
+  return execFileSync(process.execPath, [join(root, 'node_modules', script), ...argumentList], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+function write(folder: string, files: Record<string, string>): void {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+}
+
+/** The program that the README shows. */
+function readmeExample(): string {
+  const [, example] =
+    /```ts\n(import \{ createEngine \} [^`]+)```/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+  if (!example) throw new Error('README.md shows no program.');
+  return example;
+}
+
+test('the packed package can be installed, typed, bundled and run', async ({ page, context }, info) => {
+  test.setTimeout(240_000);
+  const app = info.outputPath('app');
+  mkdirSync(app, { recursive: true });
+
+  node('vite/bin/vite.js', ['build', '--logLevel', 'warn']);
+  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', app], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
+  const paths = files.map(({ path }) => path);
+  for (const needed of [
+    'dist/index.js',
+    'dist/testing.js',
+    'dist/types/src/index.d.ts',
+    'LICENSE',
+    'README.md',
+  ]) {
+    expect(paths).toContain(needed);
+  }
+  expect(paths.filter((path) => /^(src|worker|test|demo|scripts)\/|\.node$/.test(path))).toEqual([]);
+
+  write(app, {
+    'package.json': JSON.stringify({
+      name: 'app',
+      private: true,
+      type: 'module',
+      dependencies: { tokenprism: `file:${filename}`, openai: `file:${join(root, 'node_modules/openai')}` },
+    }),
+    'index.html':
+      '<!doctype html><link rel="icon" href="data:,"><script type="module" src="main.ts"></script>',
+    'main.ts': readmeExample(),
+    'types.ts': `import { createEngine, type ChatCompletion } from 'tokenprism';
+import { createScriptedEngine } from 'tokenprism/testing';
+const engine = await createEngine();
+const whole = await engine.chat.completions.create({ messages: [{ role: 'user', content: 'Hello!' }] });
+export const completion: ChatCompletion = whole;
+export const reasoning: string | null | undefined = whole.choices[0]?.message.reasoning;
+// @ts-expect-error: a role that does not exist; types that had become any would let it pass
+await engine.chat.completions.create({ messages: [{ role: 'wizard', content: 'Hello!' }] });
+await createScriptedEngine(['Four.']);
+`,
+    'tsconfig.json': JSON.stringify({
+      compilerOptions: {
+        target: 'ES2022',
+        module: 'ESNext',
+        moduleResolution: 'bundler',
+        lib: ['ES2022', 'DOM', 'DOM.AsyncIterable'],
+        types: [],
+        strict: true,
+        noEmit: true,
+      },
+      files: ['main.ts', 'types.ts'],
+    }),
+  });
+  execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', '--install-links=false'], {
+    cwd: app,
+  });
+  const installed = readdirSync(join(app, 'node_modules'));
+  expect(installed.filter((name) => !name.startsWith('.')).sort()).toEqual(['openai', 'tokenprism']);
+
+  node('typescript/bin/tsc', ['-p', app]);
+  node('typescript/bin/tsc', ['-p', app, '--module', 'nodenext', '--moduleResolution', 'nodenext']);
+
+  await build({ root: app, configFile: false, logLevel: 'warn', base: './', build: { target: 'es2022' } });
+  const server = await preview({
+    root: app,
+    configFile: false,
+    logLevel: 'warn',
+    preview: { port: 0, host: '127.0.0.1' },
+  });
+  try {
+    const origin = addressOf(server.httpServer.address());
+    const foreign = foreignRequests(context, origin);
+    let said = '';
+    page.on('console', (message) => {
+      said += message.text();
+    });
+    page.on('pageerror', (error) => {
+      said += error.message;
+    });
+    await page.goto(origin);
+    await expect.poll(() => said, { timeout: 60_000 }).toContain('Paris');
+    expect(foreign).toEqual([]);
+  } finally {
+    await server.close();
+  }
+});
+
+function addressOf(address: ReturnType<NonNullable<import('node:net').Server['address']>>): string {
+  if (typeof address !== 'object' || address === null) throw new Error('The server listens on no port.');
+  return `http://localhost:${address.port}`;
+}
+
+test('npm start prints the address of a demo that answers', async ({ page, context }) => {
+  test.setTimeout(180_000);
+  const server = spawn(process.execPath, [join(root, 'scripts/start.mjs'), '--port', '0'], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    let origin = '';
+    for await (const line of createInterface(server.stdout)) {
+      origin = /http:\/\/localhost:\d+/.exec(line)?.[0] ?? '';
+      if (origin) break;
+    }
+    expect(origin, 'an address on stdout').not.toBe('');
+    const foreign = foreignRequests(context, origin);
+    await page.goto(`${origin}/?device=wasm`);
+    await expect(page.getByRole('button', { name: 'What is 23 * 19?' })).toBeEnabled({ timeout: 60_000 });
+    await page.getByRole('button', { name: 'What is 23 * 19?' }).click();
+    await expect(page.getByRole('article', { name: 'Answer' })).toContainText('437', { timeout: 60_000 });
+    expect(foreign).toEqual([]);
+  } finally {
+    server.kill('SIGTERM');
+    if (server.exitCode === null) await once(server, 'exit');
+  }
+});
