@@ -34,8 +34,8 @@ export interface CompletionsHost {
   readonly incompleteToolCalls: IncompleteToolCalls;
   readonly device: DeviceReport;
   createParser(request: ParserRequest): Parser;
-  /** Resolves when a request can be sent; rejects with the reason why none can. */
-  ready(): Promise<void>;
+  /** `null` when a request can be sent now; else resolves when it can, or rejects with why none can. */
+  ready(): Promise<void> | null;
   generate(job: GenerateJob, listener: GenerationListener): Generation;
 }
 
@@ -66,7 +66,10 @@ export class Completions {
   ): Promise<ChatCompletion | ChatCompletionStream> {
     const request = prepareRequest(body, this.#host.context);
     checkRequestOptions(options);
-    await unlessAborted(this.#host.ready(), options.signal);
+    if (options.signal?.aborted) throw aborted(options.signal.reason);
+    const ready = this.#host.ready();
+    // No wait without need: requests reach the worker in the order of the calls.
+    if (ready) await unlessAborted(ready, options.signal);
     const stream = this.#start(request, options);
     return request.stream ? stream : await collectCompletion(stream);
   }
@@ -142,17 +145,15 @@ function checkRequestOptions({ signal, onProgress }: RequestOptions): void {
 
 /** Waits for `promise`, but not beyond an abort of `signal`. */
 async function unlessAborted(promise: Promise<void>, signal: AbortSignal | null | undefined): Promise<void> {
-  if (!signal) return promise;
   let stop = () => {};
   const abort = new Promise<never>((_, reject) => {
-    stop = () => reject(aborted(signal.reason));
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop);
+    stop = () => reject(aborted(signal?.reason));
   });
+  signal?.addEventListener('abort', stop);
   try {
-    await Promise.race([abort, promise]);
+    await Promise.race([promise, abort]);
   } finally {
-    signal.removeEventListener('abort', stop);
+    signal?.removeEventListener('abort', stop);
   }
 }
 

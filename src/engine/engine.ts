@@ -117,16 +117,16 @@ class EngineCore implements CompletionsHost {
     return this.#session.format.createParser(request);
   }
 
-  async ready(): Promise<void> {
-    if (this.#status === 'closed') throw engineClosed();
+  ready(): Promise<void> | null {
+    if (this.#status === 'closed') return Promise.reject(engineClosed());
     if (this.#status === 'failed') this.#restart ??= this.#reload();
-    await this.#restart;
+    return this.#restart;
   }
 
   generate(job: Parameters<Connection['generate']>[0], listener: GenerationListener): Generation {
     return this.#session.connection.generate(job, {
       message: (message) => {
-        if (message.type === 'started' && this.#status === 'recovering') this.#set('ready');
+        if (message.type === 'tokens' && this.#status === 'recovering') this.#set('ready');
         listener.message(message);
       },
       fail: (error) => {

@@ -110,6 +110,17 @@ describe('chat.completions.create', () => {
     expect(kinds.map(({ value }) => value?.choices[0]?.finish_reason)).toEqual([null, null, 'stop']);
   });
 
+  it('sends requests in the order of the calls', async () => {
+    const host = newHost();
+    const calls = [
+      host.completions.create({ ...body, seed: 1 }, { signal: new AbortController().signal }),
+      host.completions.create({ ...body, seed: 2 }),
+      host.completions.create({ ...body, seed: 3 }, { signal: new AbortController().signal }),
+    ];
+    await Promise.all(calls);
+    expect(host.requests.map(({ job }) => job.sampling.seed)).toEqual([1, 2, 3]);
+  });
+
   it('rejects a bad request before anything is sent', async () => {
     const host = newHost();
     await expect(host.completions.create({ ...body, temperature: 9 })).rejects.toBeInstanceOf(

@@ -81,8 +81,8 @@ export class ScriptedHost implements CompletionsHost {
     return parser;
   }
 
-  async ready(): Promise<void> {
-    if (this.notReady) throw this.notReady;
+  ready(): Promise<void> | null {
+    return this.notReady && Promise.reject(this.notReady);
   }
 
   generate(job: GenerateJob, listener: GenerationListener) {

@@ -23,11 +23,10 @@ async function start(options: EngineOptions = {}) {
   return { engine, workers, worker: workers[0]! };
 }
 
-/** Answers the next request that comes to `worker`. */
+/** Answers the first request of `worker`, once it has come. */
 async function reply(worker: FakeWorker, text: string): Promise<void> {
-  const before = worker.requests.length;
-  while (worker.requests.length === before) await new Promise((resolve) => setTimeout(resolve));
-  worker.reply(worker.requests.at(-1)!, text);
+  while (worker.requests.length === 0) await new Promise((resolve) => setTimeout(resolve));
+  worker.reply(worker.requests[0]!, text);
 }
 
 const ask = (engine: Engine) => engine.chat.completions.create({ messages });
@@ -118,8 +117,6 @@ describe('createEngine', () => {
 
   it('fails the request, not the engine, where the new worker does not come up either', async () => {
     const { engine, workers, worker } = await start();
-    const broken = new FakeWorker();
-    broken.answer = () => broken.crash('again');
     worker.crash('boom');
     const make = workers.push.bind(workers);
     workers.push = (...made: FakeWorker[]) => {
