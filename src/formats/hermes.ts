@@ -34,6 +34,11 @@ export const family: Family = {
         [CALL]: {
           text: 'call',
           on: { TOOL_START: { to: CALL, hold: 'any' }, TOOL_END: { to: CONTENT } },
+          createReader: (context) =>
+            new JsonEnvelopeReader(context, {
+              nameKeys: ['name'],
+              argumentKeys: ['arguments', 'parameters'],
+            }),
           done: AFTER,
         },
         [AFTER]: {
@@ -43,8 +48,6 @@ export const family: Family = {
           otherwise: CONTENT,
         },
       },
-      createReader: (context) =>
-        new JsonEnvelopeReader(context, { nameKeys: ['name'], argumentKeys: ['arguments', 'parameters'] }),
     },
     recognise: ({ chatTemplate }) =>
       chatTemplate.includes('<tool_call>') &&

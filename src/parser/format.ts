@@ -35,7 +35,7 @@ export type TextRole =
   | 'layout'
   /** Part of the markup, whatever it is. */
   | 'discard'
-  /** Read by the tool format's call reader, which knows its own quoting. */
+  /** Read by the state's call reader, which knows its own quoting. */
   | 'call';
 
 export type Action =
@@ -52,7 +52,9 @@ export type Action =
   | 'literal'
   /** An opener, or a closer, inside a value that is not ours: counted, so that pairs stay together. */
   | 'nest'
-  | 'unnest';
+  | 'unnest'
+  /** What was held since the opener is no call, but text. */
+  | 'release';
 
 export type Guard =
   /** The marker stands at the start of a line or of the output. */
@@ -60,7 +62,13 @@ export type Guard =
   /** An opener inside the value has not met its closer. */
   | 'nested'
   /** The marker does not stand between backticks, where text speaks about it. */
-  | 'unquoted';
+  | 'unquoted'
+  /** Nothing stands before it in the output, or since the reasoning ended. */
+  | 'start'
+  /** The name that is being read has no visible character yet. */
+  | 'blank'
+  /** The call has no parameter yet. */
+  | 'no-parameter';
 
 export interface Transition {
   to: string;
@@ -81,6 +89,8 @@ export interface State {
   on: Readonly<Record<string, Transition | readonly Transition[]>>;
   /** For `layout`: the state in which other text is read. */
   otherwise?: string;
+  /** For `call`: makes what reads its text. */
+  createReader?: (context: CallReaderContext) => CallReader;
   /** For `call`: the state after the reader has seen the end of its text. */
   done?: string;
 }
@@ -111,8 +121,6 @@ export interface ToolFormat {
   /** Of these, the terminals that may open a call inside reasoning too. */
   openersInReasoning: readonly string[];
   states: States;
-  /** Reads the text of `call` states. */
-  createReader?: (context: CallReaderContext) => CallReader;
   /** How `key` and `value` text becomes JSON, for formats that have them. */
   parameters?: ParameterSyntax;
   /** Id of a call where the family has ids of its own. `index` counts the conversation's calls from 0. */

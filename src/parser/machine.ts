@@ -4,6 +4,7 @@
  * meaning is settled. Going back to where a hold began is then setting a position.
  */
 import type { CallReader, CallSink } from './call-reader.ts';
+import { Calls } from './calls.ts';
 import type { EndOfStream, ParserEvent } from './events.ts';
 import {
   type Action,
@@ -17,14 +18,12 @@ import {
 } from './format.ts';
 import { Layout } from './layout.ts';
 import { type Match, Matcher } from './matcher.ts';
-import { ParameterAssembler } from './parameters.ts';
-import { SchemaView } from './schema.ts';
+import type { SchemaView } from './schema.ts';
 import { TokenPositions } from './token-positions.ts';
 
 /** More held text than this is no call, whatever it says. */
 const HOLD_LIMIT = 65536;
 const NAME_LIMIT = 256;
-const WELL_FORMED_NAME = /^[^\s<>{}[\]()"'`|=,;]+$/u;
 
 export interface MachineOptions {
   format: MessageFormat;
@@ -58,8 +57,6 @@ interface Hold {
   chunks: string[];
 }
 
-const UNKNOWN_FUNCTION = new SchemaView(undefined);
-
 export class Machine {
   readonly #options: MachineOptions;
   readonly #layout: Layout;
@@ -87,13 +84,8 @@ export class Machine {
   #collected = '';
   #nesting = 0;
 
-  #calls = 0;
-  /** Index of the open call, -1 without one. */
-  #call = -1;
-  #callName: string | null = null;
-  #argumentText = '';
+  readonly #calls: Calls;
   #reader: CallReader | null = null;
-  #parameters: ParameterAssembler | null = null;
 
   constructor(options: MachineOptions) {
     this.#options = options;
@@ -102,12 +94,17 @@ export class Machine {
     this.#state = options.states[options.start]!;
     this.#matcher = this.#matcherOf(options.start);
     if (this.#state.text === 'reasoning') this.#layout.reasoningStart();
+    this.#calls = new Calls({
+      format: options.format.tools,
+      tools: options.tools,
+      inHistory: options.callsInHistory,
+      emit: (event) => this.#events.push(event),
+      tokens: () => this.#tokensRead(),
+    });
     this.#sink = {
       start: (name) => this.#startCall(name, name),
-      arguments: (json) => {
-        this.#argumentText += json;
-      },
-      end: () => this.#endCall('call-end'),
+      arguments: (json) => this.#calls.arguments(json),
+      end: () => this.#calls.end('call-end'),
     };
   }
 
@@ -145,7 +142,7 @@ export class Machine {
   run(): ParserEvent[] {
     while (this.#step(false));
     this.#trim();
-    this.#flushArguments();
+    this.#calls.flush();
     return this.#takeEvents();
   }
 
@@ -157,9 +154,9 @@ export class Machine {
       if (end === 'stop') this.#release();
       else this.#dropHold(this.#hold);
     } while (end === 'stop');
-    if (this.#call >= 0) {
+    if (this.#calls.isOpen) {
       if (this.#reader?.isWhole) this.#reader.close();
-      else this.#endCall('call-incomplete');
+      else this.#calls.end('call-incomplete');
     }
     this.#layout.finish(this.#state.text === 'reasoning' ? 'reasoning' : 'content');
     return this.#takeEvents();
@@ -224,7 +221,7 @@ export class Machine {
 
   /** At the end of a cut stream half a marker inside a call is markup, not argument text. */
   #dropsCutMarker(): boolean {
-    return this.#isEnded && (this.#call >= 0 || this.#state.text === 'value');
+    return this.#isEnded && (this.#calls.isOpen || this.#state.text === 'value');
   }
 
   #readCall(reader: CallReader, limit: number, isSettled: boolean): boolean {
@@ -285,7 +282,7 @@ export class Machine {
       this.#layout.text(role, text, this.#positions.readAt(to));
       this.#last = text[text.length - 1] ?? '';
     } else if (role === 'value') {
-      this.#parameters?.text(text);
+      this.#calls.parameters?.text(text);
       this.#last = text[text.length - 1] ?? '';
     } else if (role === 'name') {
       this.#collected += text;
@@ -340,6 +337,9 @@ export class Machine {
 
   #isMet(guard: Guard | undefined, end: number): boolean {
     if (guard === 'line-start') return this.#last === '\n' || this.#last === '';
+    if (guard === 'start') return this.#last === '';
+    if (guard === 'blank') return this.#collected.trim() === '';
+    if (guard === 'no-parameter') return this.#calls.parameters?.isEmpty ?? true;
     if (guard === 'unquoted') return !(this.#last === '`' && this.#buffer[end] === '`');
     return guard === 'nested' ? this.#nesting > 0 : true;
   }
@@ -354,13 +354,12 @@ export class Machine {
       if (state.text === 'value') this.#last = ' ';
     } else if (state.text === 'name') this.#collected = '';
     if (state.text === 'call' && !this.#reader) {
-      const { format, tools } = this.#options;
-      this.#reader =
-        format.tools?.createReader?.({
-          sink: this.#sink,
-          name: this.#callName,
-          schemaOf: (name) => tools.get(name) ?? UNKNOWN_FUNCTION,
-        }) ?? null;
+      const context = {
+        sink: this.#sink,
+        name: this.#calls.name,
+        schemaOf: (called: string) => this.#calls.schemaOf(called),
+      };
+      this.#reader = state.createReader?.(context) ?? null;
     }
   }
 
@@ -390,24 +389,27 @@ export class Machine {
         this.#last = '';
         return true;
       case 'call-start': {
-        const { tools } = this.#options;
         const read = this.#options.format.tools?.readName ?? ((header: string) => header.trim());
-        const name = read(this.#collected, (declared) => tools.has(declared));
+        const name = read(this.#collected, (declared) => this.#calls.isDeclared(declared));
         if (name !== null && this.#startCall(name, this.#collected)) return true;
         if (this.#hold) this.#release();
         return false;
       }
       case 'call-end':
-        if (this.#call >= 0) {
-          this.#parameters?.close();
-          this.#endCall('call-end');
+        if (this.#calls.isOpen) {
+          this.#calls.parameters?.close();
+          this.#calls.end('call-end');
         }
         return true;
       case 'key':
         return this.#startParameter();
       case 'value-end':
-        this.#parameters?.endValue();
+        this.#calls.parameters?.endValue();
         return true;
+      case 'release':
+        if (!this.#hold) return true;
+        this.#release();
+        return false;
       case 'nest':
         this.#nesting++;
         return true;
@@ -420,44 +422,26 @@ export class Machine {
   }
 
   #startCall(name: string, header: string): boolean {
-    const { tools, format, callsInHistory } = this.#options;
-    const isDeclared = tools.has(name);
-    if (this.#hold?.needsDeclared && !isDeclared) return false;
-    if (!isDeclared && (name.length > NAME_LIMIT || !WELL_FORMED_NAME.test(name))) return false;
+    if (this.#hold?.needsDeclared && !this.#calls.isDeclared(name)) return false;
+    if (!this.#calls.isPossible(name)) return false;
     this.#commit();
     this.#layout.call();
-    const index = this.#calls++;
-    this.#call = index;
-    this.#callName = name;
-    const id = format.tools?.callId?.(header, name, callsInHistory + index) ?? randomCallId();
-    this.#events.push({ type: 'call-start', index, id, name, tokens: this.#tokensRead() });
-    const syntax = format.tools?.parameters;
-    this.#parameters = syntax
-      ? new ParameterAssembler(this.#sink.arguments, tools.get(name) ?? UNKNOWN_FUNCTION, syntax)
-      : null;
+    this.#calls.start(name, header);
     return true;
   }
 
   #startParameter(): boolean {
-    const key = this.#collected.trim();
-    const view = this.#options.tools.get(this.#callName ?? '');
-    if (this.#hold?.needsDeclared && !view?.declares(view.root, key)) {
+    const { parameters } = this.#calls;
+    if (!parameters) return true;
+    const header = parameters.readHeader(this.#collected);
+    if (this.#hold?.needsDeclared && !parameters.declares(header.key)) {
       this.#release();
       return false;
     }
     this.#commit();
     this.#nesting = 0;
-    this.#parameters?.key(key);
+    parameters.start(header);
     return true;
-  }
-
-  #endCall(type: 'call-end' | 'call-incomplete'): void {
-    if (this.#call < 0) return;
-    this.#flushArguments();
-    this.#events.push({ type, index: this.#call, tokens: this.#tokensRead() });
-    this.#call = -1;
-    this.#callName = null;
-    this.#parameters = null;
   }
 
   /** A marker ended a reader's text. False when the text it had was no call and is released. */
@@ -468,7 +452,7 @@ export class Machine {
       this.#release();
       return false;
     }
-    this.#endCall('call-incomplete');
+    this.#calls.end('call-incomplete');
     return true;
   }
 
@@ -476,14 +460,7 @@ export class Machine {
   #failCall(): void {
     this.#reader = null;
     if (this.#hold) this.#release();
-    else this.#endCall('call-incomplete');
-  }
-
-  #flushArguments(): void {
-    if (this.#argumentText === '') return;
-    const text = this.#argumentText;
-    this.#argumentText = '';
-    this.#events.push({ type: 'call-arguments', index: this.#call, text, tokens: this.#tokensRead() });
+    else this.#calls.end('call-incomplete');
   }
 
   #tokensRead(): number {
@@ -541,10 +518,4 @@ export class Machine {
     this.#restore(hold.state);
     this.#readUnmapped(hold.openerEnd - hold.start);
   }
-}
-
-/** An id in the form that vLLM gives. */
-function randomCallId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return `chatcmpl-tool-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
