@@ -1,0 +1,153 @@
+import { ModelLoadError, WebGPUUnavailableError } from '../../../src/errors.ts';
+import type { DeviceChoice, DeviceReport, Dtype, LoadProgress } from '../../../src/protocol.ts';
+import type { ModelFiles } from '../../cache/files.ts';
+import type { Backend, GpuMemory, Sequence } from '../backend.ts';
+import { type AdapterResult, findAdapter, openDevice } from './device.ts';
+import { checkNumbers } from './selftest.ts';
+import { CachedSequence } from './sequence.ts';
+import { createSession, type LoadedSession } from './session.ts';
+import { loadWeights } from './weights.ts';
+
+export interface TransformersOptions {
+  files: ModelFiles;
+  /** The content of `config.json`. */
+  config: Record<string, unknown>;
+  device: DeviceChoice;
+  dtype: Dtype;
+  /** Tokens that the model was made for. */
+  contextLength: number;
+  onProgress(progress: LoadProgress): void;
+}
+
+/** Where the model is to run, and why. */
+type Target = { adapter: Extract<AdapterResult, { missing: null }> | null; reason: string };
+
+/** Decides between WebGPU and WASM. */
+async function chooseTarget(choice: DeviceChoice): Promise<Target> {
+  if (choice === 'wasm') return { adapter: null, reason: 'WASM was asked for.' };
+  const found = await findAdapter();
+  if (found.missing !== null) {
+    if (choice === 'webgpu') {
+      throw new WebGPUUnavailableError(
+        `WebGPU was asked for, but ${found.missing}. Use device 'auto' or 'wasm' to run without it.`,
+      );
+    }
+    return { adapter: null, reason: `WASM, because ${found.missing}.` };
+  }
+  if (choice === 'webgpu') return { adapter: found, reason: 'WebGPU was asked for.' };
+  if (found.report.isSoftware) {
+    const name = found.report.description || found.report.architecture || found.report.vendor;
+    return {
+      adapter: null,
+      reason: `WASM, because the only WebGPU adapter (${name}) is a software one, which is far slower.`,
+    };
+  }
+  return { adapter: found, reason: 'WebGPU, because there is a GPU adapter.' };
+}
+
+/** Loads an ONNX export of the Hub's conventions. */
+export async function createTransformersBackend(options: TransformersOptions): Promise<Backend> {
+  const target = await chooseTarget(options.device);
+  if (target.adapter) {
+    const fault = await tryWebGpu(options, target.adapter, target.reason);
+    if (fault instanceof TransformersBackend) return fault;
+    if (options.device === 'webgpu') {
+      throw new WebGPUUnavailableError(
+        `WebGPU computes wrong numbers on this adapter (${fault}). Use device 'wasm'; an update of the browser or the graphics driver may help.`,
+      );
+    }
+    target.reason = `WASM, because WebGPU computes wrong numbers on this adapter (${fault}).`;
+  }
+  const weights = await loadWeights(options.files, options.dtype, null);
+  options.onProgress({ phase: 'session', file: null, loaded: 0, total: 0 });
+  const session = await createSession(weights, options.config, options.contextLength, null);
+  return new TransformersBackend(session, {
+    device: 'wasm',
+    reason: target.reason,
+    adapter: target.adapter?.report ?? null,
+    dtype: weights.dtype,
+  });
+}
+
+/** The backend, or what the self-test found wrong with the numbers: then the device is gone again. */
+async function tryWebGpu(
+  { files, config, dtype, contextLength, onProgress }: TransformersOptions,
+  { adapter, report }: NonNullable<Target['adapter']>,
+  reason: string,
+): Promise<TransformersBackend | string> {
+  const weights = await loadWeights(files, dtype, adapter.features.has('shader-f16'));
+  let current = adapter;
+  let fault = '';
+  for (const allowSubgroups of [true, false]) {
+    const own = await openDevice(current, allowSubgroups);
+    let session: LoadedSession;
+    try {
+      onProgress({ phase: 'session', file: null, loaded: 0, total: 0 });
+      session = await createSession(weights, config, contextLength, own);
+    } catch (error) {
+      own.destroy();
+      throw error;
+    }
+    const backend = new TransformersBackend(session, {
+      device: 'webgpu',
+      reason,
+      adapter: report,
+      dtype: weights.dtype,
+    });
+    try {
+      onProgress({ phase: 'warmup', file: null, loaded: 0, total: 0 });
+      const found = await checkNumbers(backend);
+      if (found === null) return backend;
+      fault = found;
+    } catch (error) {
+      await backend.close();
+      throw error;
+    }
+    await backend.close();
+    if (!own.hasSubgroups) break;
+    // An adapter gives one device only: the second try needs a new one.
+    const again = await findAdapter();
+    if (again.missing !== null) break;
+    current = again.adapter;
+  }
+  return fault;
+}
+
+/** An ONNX decoder on WebGPU or WASM. */
+export class TransformersBackend implements Backend {
+  readonly report: DeviceReport;
+  readonly capacity: number;
+  readonly width: number;
+  readonly canTruncate = true;
+  readonly prefillPiece = 64;
+  readonly lost: Promise<Error>;
+  readonly #session: LoadedSession;
+  readonly #sequences = new Set<CachedSequence>();
+
+  constructor(session: LoadedSession, report: DeviceReport) {
+    this.#session = session;
+    this.report = report;
+    this.capacity = session.capacity;
+    this.width = session.graph.width;
+    this.lost = session.gpu?.lost ?? new Promise(() => {});
+  }
+
+  async open(): Promise<Sequence> {
+    const sequence = new CachedSequence(this.#session, (closed) => this.#sequences.delete(closed));
+    this.#sequences.add(sequence);
+    return sequence;
+  }
+
+  memory(): GpuMemory | null {
+    return this.#session.gpu?.memory() ?? null;
+  }
+
+  async close(): Promise<void> {
+    for (const sequence of [...this.#sequences]) sequence.close();
+    try {
+      await this.#session.release();
+    } catch (cause) {
+      throw new ModelLoadError('The session could not be released.', { cause, code: 'release_failed' });
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import { DeviceLostError, WebGPUUnavailableError } from '../../../src/errors.ts';
+import type { DeviceReport } from '../../../src/protocol.ts';
+import type { GpuMemory } from '../backend.ts';
+
+export type AdapterReport = NonNullable<DeviceReport['adapter']>;
+
+/** An adapter, or why there is none. */
+export type AdapterResult =
+  | { adapter: GPUAdapter; report: AdapterReport; missing: null }
+  | { adapter: null; report: null; missing: string };
+
+const softwareNames = /swiftshader|llvmpipe|lavapipe|softpipe|microsoft basic render|\bwarp\b/i;
+
+/** Asks the browser for a WebGPU adapter. */
+export async function findAdapter(): Promise<AdapterResult> {
+  const none = (missing: string): AdapterResult => ({ adapter: null, report: null, missing });
+  const gpu = (globalThis as { navigator?: { gpu?: GPU } }).navigator?.gpu;
+  if (!gpu) {
+    return none(
+      globalThis.isSecureContext === false
+        ? 'WebGPU needs a secure context: serve the page over https or from localhost'
+        : 'this browser has no WebGPU',
+    );
+  }
+  let adapter: GPUAdapter | null;
+  try {
+    adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+  } catch (cause) {
+    return none(`the browser refused a WebGPU adapter (${cause instanceof Error ? cause.message : cause})`);
+  }
+  if (!adapter) return none('the browser has WebGPU, but no adapter for this machine');
+  const { info } = adapter;
+  const names = [info.vendor, info.architecture, info.device, info.description].join(' ');
+  return {
+    adapter,
+    report: {
+      vendor: info.vendor,
+      architecture: info.architecture,
+      device: info.device,
+      description: info.description,
+      isSoftware: info.isFallbackAdapter === true || softwareNames.test(names),
+      features: [...adapter.features].sort(),
+    },
+    missing: null,
+  };
+}
+
+/** Limits that kernels and large weights need; a device has only the defaults of those it does not ask for. */
+const limitNames = [
+  'maxBufferSize',
+  'maxStorageBufferBindingSize',
+  'maxStorageBuffersPerShaderStage',
+  'maxComputeWorkgroupStorageSize',
+  'maxComputeInvocationsPerWorkgroup',
+  'maxComputeWorkgroupSizeX',
+  'maxComputeWorkgroupSizeY',
+  'maxComputeWorkgroupSizeZ',
+  'maxComputeWorkgroupsPerDimension',
+  'maxBindGroups',
+  'maxBindingsPerBindGroup',
+] as const satisfies readonly (keyof GPUSupportedLimits)[];
+
+/** Below this, ONNX Runtime's prefill attention is wrong: adapters with 4 lanes gave silently wrong logits. */
+const minimumSubgroupSize = 8;
+
+/** A device of our own, with what is allocated on it and a promise of its loss. */
+export interface OwnDevice {
+  device: GPUDevice;
+  hasSubgroups: boolean;
+  memory(): GpuMemory;
+  /** Resolves when the device goes without `destroy` having been called; never otherwise. */
+  lost: Promise<DeviceLostError>;
+  /** The intended end. */
+  destroy(): void;
+}
+
+/**
+ * Opens a device with the adapter's limits and the features that kernels can use.
+ *
+ * @param allowSubgroups `false` leaves them out even where they are wide enough
+ */
+export async function openDevice(adapter: GPUAdapter, allowSubgroups: boolean): Promise<OwnDevice> {
+  const requiredFeatures: GPUFeatureName[] = [];
+  if (adapter.features.has('shader-f16')) requiredFeatures.push('shader-f16');
+  const subgroupSize = adapter.info.subgroupMinSize ?? 0;
+  const hasSubgroups =
+    allowSubgroups && adapter.features.has('subgroups') && subgroupSize >= minimumSubgroupSize;
+  if (hasSubgroups) requiredFeatures.push('subgroups');
+  const requiredLimits: Record<string, number> = {};
+  for (const name of limitNames) {
+    const value = adapter.limits[name];
+    if (typeof value === 'number') requiredLimits[name] = value;
+  }
+  let device: GPUDevice;
+  try {
+    device = await adapter.requestDevice({ requiredFeatures, requiredLimits });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new WebGPUUnavailableError(`The WebGPU adapter gives no device: ${reason}`, { cause });
+  }
+  const memory = countBuffers(device);
+  let isIntended = false;
+  const lost = new Promise<DeviceLostError>((resolve) => {
+    void device.lost.then((info) => {
+      if (isIntended) return;
+      const detail = info.message ? `: ${info.message}` : '';
+      resolve(
+        new DeviceLostError(
+          `The GPU device was lost (${info.reason})${detail}. The next request uses a new device; if this repeats, the model may need more memory than the GPU has.`,
+        ),
+      );
+    });
+  });
+  return {
+    device,
+    hasSubgroups,
+    memory,
+    lost,
+    destroy: () => {
+      isIntended = true;
+      device.destroy();
+    },
+  };
+}
+
+/** Counts what is alive on a device. WebGPU does not say, and a leak shows nowhere else. */
+function countBuffers(device: GPUDevice): () => GpuMemory {
+  const live = { buffers: 0, bytes: 0 };
+  const createBuffer = device.createBuffer.bind(device);
+  device.createBuffer = (descriptor) => {
+    const buffer = createBuffer(descriptor);
+    const { size } = descriptor;
+    live.buffers++;
+    live.bytes += size;
+    const destroy = buffer.destroy.bind(buffer);
+    let isDestroyed = false;
+    buffer.destroy = () => {
+      if (!isDestroyed) {
+        isDestroyed = true;
+        live.buffers--;
+        live.bytes -= size;
+      }
+      return destroy();
+    };
+    return buffer;
+  };
+  return () => ({ ...live });
+}

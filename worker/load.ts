@@ -1,0 +1,114 @@
+import { ModelLoadError } from '../src/errors.ts';
+import type { LoadProgress, ModelReport, ModelSource } from '../src/protocol.ts';
+import type { Backend } from './backends/backend.ts';
+import { ScriptedBackend, type ScriptedModel, ScriptedTurns } from './backends/scripted/backend.ts';
+import { createTransformersBackend } from './backends/transformers/backend.ts';
+import { textConfig } from './backends/transformers/graph.ts';
+import { configureRuntime, type WasmSource } from './backends/transformers/runtime.ts';
+import { openModelFiles } from './cache/files.ts';
+import type { Model } from './model.ts';
+import { buildTokenTable } from './prompt/table.ts';
+import { ChatTemplate } from './prompt/template.ts';
+import { PromptTokenizer } from './prompt/tokenizer.ts';
+import { samplingDefaults } from './sampling/options.ts';
+import type { LoadMessage } from './service.ts';
+
+/** Context of models whose configuration does not say. */
+const fallbackContextLength = 4096;
+
+/** What a load gets from where it runs. */
+export interface LoadEnvironment {
+  fetch: typeof fetch;
+  caches: CacheStorage | null;
+  wasm: WasmSource;
+}
+
+/** Fetches a model's files, builds tokenizer, template and token table, and starts the backend. */
+export async function loadModel(
+  message: LoadMessage,
+  onProgress: (progress: LoadProgress) => void,
+  signal: AbortSignal,
+  environment: LoadEnvironment,
+): Promise<{ model: Model; backend: Backend }> {
+  const files = openModelFiles(message.model, {
+    fetch: (url, init) => environment.fetch(url, init),
+    caches: environment.caches,
+    onProgress,
+    signal,
+  });
+  const [config, tokenizerJson, tokenizerConfig, generationConfig, templateFile] = await Promise.all([
+    files.json('config.json'),
+    files.json('tokenizer.json'),
+    files.optionalJson('tokenizer_config.json').then((found) => found ?? {}),
+    files.optionalJson('generation_config.json').then((found) => found ?? {}),
+    files.optionalText('chat_template.jinja'),
+  ]);
+  onProgress({ phase: 'tokenizer', file: null, loaded: 0, total: 0 });
+  const tokenizer = new PromptTokenizer(tokenizerJson, tokenizerConfig);
+  const template = new ChatTemplate(tokenizer, tokenizerConfig, templateFile);
+  const table = buildTokenTable(tokenizer, tokenizerJson);
+  const vocabularySize = table.flags.length;
+  const eosTokenIds = eosIds(config, generationConfig, tokenizer.tokenizer.eos_token_id, vocabularySize);
+  const contextLength = contextLengthOf(config, tokenizerConfig);
+
+  let createBackend: () => Promise<Backend>;
+  if (message.backend.kind === 'scripted') {
+    const scripted: ScriptedModel = {
+      encode: (text) => tokenizer.encode(text),
+      eosTokenId: eosTokenIds[0]!,
+      vocabularySize,
+      contextLength,
+    };
+    const turns = new ScriptedTurns(message.backend.turns, scripted);
+    createBackend = async () => new ScriptedBackend(turns, scripted);
+  } else {
+    const { device, dtype } = message.backend;
+    configureRuntime(environment.wasm);
+    createBackend = () =>
+      createTransformersBackend({ files, config, device, dtype, contextLength, onProgress });
+  }
+  const backend = await createBackend();
+  const report: ModelReport = {
+    id: idOf(message.model),
+    modelType: typeof config.model_type === 'string' ? config.model_type : 'unknown',
+    vocabularySize,
+    contextLength: backend.capacity,
+    eosTokenIds,
+    chatTemplate: template.source,
+    defaults: samplingDefaults(generationConfig),
+  };
+  return { model: { report, template, table, createBackend }, backend };
+}
+
+function idOf(source: ModelSource): string {
+  if (source.kind === 'files') return source.id;
+  if (source.kind === 'hub') return source.repository;
+  const path = new URL(source.url).pathname.split('/').filter((part) => part !== '');
+  return decodeURIComponent(path.at(-1) ?? source.url);
+}
+
+function eosIds(
+  config: Record<string, unknown>,
+  generationConfig: Record<string, unknown>,
+  tokenizerEos: number | undefined,
+  vocabularySize: number,
+): number[] {
+  const given = generationConfig.eos_token_id ?? textConfig(config).eos_token_id ?? [];
+  const ids = [...(Array.isArray(given) ? given : [given]), tokenizerEos].filter(
+    (id): id is number => Number.isInteger(id) && id >= 0 && id < vocabularySize,
+  );
+  if (ids.length > 0) return [...new Set(ids)];
+  throw new ModelLoadError(
+    'Neither generation_config.json nor config.json nor tokenizer_config.json names an end-of-sequence token: answers would never end.',
+    { code: 'eos_missing' },
+  );
+}
+
+function contextLengthOf(config: Record<string, unknown>, tokenizerConfig: Record<string, unknown>): number {
+  const isLength = (value: unknown): value is number =>
+    typeof value === 'number' && Number.isInteger(value) && value > 0 && value < 1e9;
+  const positions = textConfig(config).max_position_embeddings;
+  if (isLength(positions)) return positions;
+  const length = tokenizerConfig.model_max_length;
+  return isLength(length) ? length : fallbackContextLength;
+}
