@@ -167,6 +167,8 @@ export class GenerateRequest {
       if (run.length > 0) report(run.length);
       await run.prefillPiece();
     }
+    // The device may still be at work on the last piece: the prefill has ended when its logits are there.
+    await run.readRow();
     report(total);
   }
 
@@ -268,6 +270,7 @@ class ModelRun {
   readonly #step: <Result>(promise: Promise<Result>) => Promise<Result>;
   #sequence: Sequence | null = null;
   #logits: Logits | null = null;
+  #row: Float32Array | null = null;
 
   constructor(
     backend: Backend,
@@ -293,10 +296,12 @@ class ModelRun {
     await this.#forward([id], 1);
   }
 
+  /** Logits after the last token fed; valid until the next forward pass. */
   async readRow(): Promise<Float32Array> {
     const logits = this.#logits;
     if (!logits) throw new Error('There are no logits to read before a forward pass.');
-    return this.#guard(() => logits.read(logits.rows - 1));
+    this.#row ??= await this.#guard(() => logits.read(logits.rows - 1));
+    return this.#row;
   }
 
   async truncate(length: number): Promise<void> {
@@ -339,6 +344,7 @@ class ModelRun {
   #releaseLogits(): void {
     this.#logits?.release();
     this.#logits = null;
+    this.#row = null;
   }
 }
 

@@ -25,7 +25,8 @@ export interface Sequence {
   /**
    * Runs the model over `ids`, appending them. Keeps the logits of the last `rows` positions: 1 for the end of
    * the prefill and for plain decode, more to verify drafts, 0 for the pieces of a prefill before its last,
-   * whose logits nobody reads. Resolves when the device has done the work. Throws a `BadRequestError` with code `context_length_exceeded`
+   * whose logits nobody reads: such a piece resolves when the device is done with it, other calls may resolve
+   * before, and reading their logits waits. Throws a `BadRequestError` with code `context_length_exceeded`
    * when `length + ids.length` would pass the capacity; after any other error the sequence is dead.
    */
   forward(ids: readonly number[], rows?: number): Promise<Logits>;

@@ -2,7 +2,7 @@ import { ModelLoadError, WebGPUUnavailableError } from '../../../src/errors.ts';
 import type { DeviceChoice, DeviceReport, Dtype, LoadProgress } from '../../../src/protocol.ts';
 import type { ModelFiles } from '../../cache/files.ts';
 import type { Backend, GpuMemory, Sequence } from '../backend.ts';
-import { type AdapterResult, findAdapter, openDevice } from './device.ts';
+import { type AdapterResult, findAdapter, minimumSubgroupSize, openDevice } from './device.ts';
 import { checkNumbers } from './selftest.ts';
 import { CachedSequence } from './sequence.ts';
 import { createSession, type LoadedSession } from './session.ts';
@@ -78,8 +78,8 @@ async function tryWebGpu(
   const weights = await loadWeights(files, dtype, adapter.features.has('shader-f16'));
   let current = adapter;
   let fault = '';
-  for (const allowSubgroups of [true, false]) {
-    const own = await openDevice(current, allowSubgroups);
+  for (const subgroupsFrom of [minimumSubgroupSize, Number.POSITIVE_INFINITY]) {
+    const own = await openDevice(current, subgroupsFrom);
     let session: LoadedSession;
     try {
       onProgress({ phase: 'session', file: null, loaded: 0, total: 0 });

@@ -60,8 +60,8 @@ const limitNames = [
   'maxBindingsPerBindGroup',
 ] as const satisfies readonly (keyof GPUSupportedLimits)[];
 
-/** Below this, ONNX Runtime's prefill attention is wrong: adapters with 4 lanes gave silently wrong logits. */
-const minimumSubgroupSize = 8;
+/** Below 8, ONNX Runtime's prefill attention is wrong: adapters with 4 lanes gave silently wrong logits. */
+export const minimumSubgroupSize = 8;
 
 /** A device of our own, with what is allocated on it and a promise of its loss. */
 export interface OwnDevice {
@@ -77,14 +77,13 @@ export interface OwnDevice {
 /**
  * Opens a device with the adapter's limits and the features that kernels can use.
  *
- * @param allowSubgroups `false` leaves them out even where they are wide enough
+ * @param subgroupsFrom lanes from which on subgroups are used; `Infinity` leaves them out
  */
-export async function openDevice(adapter: GPUAdapter, allowSubgroups: boolean): Promise<OwnDevice> {
+export async function openDevice(adapter: GPUAdapter, subgroupsFrom: number): Promise<OwnDevice> {
   const requiredFeatures: GPUFeatureName[] = [];
   if (adapter.features.has('shader-f16')) requiredFeatures.push('shader-f16');
   const subgroupSize = adapter.info.subgroupMinSize ?? 0;
-  const hasSubgroups =
-    allowSubgroups && adapter.features.has('subgroups') && subgroupSize >= minimumSubgroupSize;
+  const hasSubgroups = adapter.features.has('subgroups') && subgroupSize >= subgroupsFrom;
   if (hasSubgroups) requiredFeatures.push('subgroups');
   const requiredLimits: Record<string, number> = {};
   for (const name of limitNames) {
