@@ -128,14 +128,15 @@ async function ask({ question, model: named, json }) {
   const watchdog = createWatchdog();
   const server = await serveSources({ folders });
   let browser;
+  let isFinished = false;
   try {
     browser = await chromium.launch({ executablePath, args: chromiumArguments({ network }) });
     const page = await browser.newPage();
     const crashed = new Promise((_, reject) => {
       page.on('crash', () => reject(new AskError('The browser page crashed.')));
-      browser.on('disconnected', () =>
-        reject(new AskError('The browser ended before the answer was there.')),
-      );
+      browser.on('disconnected', () => {
+        if (!isFinished) reject(new AskError('The browser ended before the answer was there.'));
+      });
     });
     // Errors that are nobody's fault but ours: shown whole, for a report.
     page.on('pageerror', (error) => console.error(error.stack ?? error.message));
@@ -144,6 +145,9 @@ async function ask({ question, model: named, json }) {
       printer.report(report);
     });
     await page.goto(`${server.origin}/scripts/ask/index.html`);
+    if (!(await page.evaluate(() => 'ask' in window))) {
+      throw new AskError('The page did not load its modules; "npm run check" shows what is wrong with them.');
+    }
     const answer = page.evaluate((asked) => window.ask(asked), { ...question, model });
     const result = await Promise.race([answer, crashed, watchdog.expired]);
     if ('error' in result) throw new AskError(result.error);
@@ -151,7 +155,7 @@ async function ask({ question, model: named, json }) {
   } finally {
     printer.close();
     watchdog.stop();
-    browser?.removeAllListeners('disconnected');
+    isFinished = true;
     await browser?.close();
     await server.close();
   }
