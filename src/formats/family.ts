@@ -1,4 +1,4 @@
-import type { ReasoningFormat, ToolFormat } from '../parser/format.ts';
+import type { ChannelFormat, ReasoningFormat, ToolFormat } from '../parser/format.ts';
 
 /** What is known of a model before it has said a word. */
 export interface TemplateFacts {
@@ -9,16 +9,20 @@ export interface TemplateFacts {
 }
 
 /** A format with what the registry needs of it. */
-export interface Registered<Format extends ReasoningFormat | ToolFormat> {
+export interface Registered<Format extends ReasoningFormat | ToolFormat | ChannelFormat> {
   format: Format;
   /** Other names under which servers know it. */
-  aliases: readonly string[];
+  aliases?: readonly string[];
   /** Whether a model's template and vocabulary are this format's, and no other's. */
   recognise(model: TemplateFacts): boolean;
 }
 
 /** What a family file exports. */
 export interface Family {
-  reasoning?: Registered<ReasoningFormat>;
-  tools?: Registered<ToolFormat>;
+  reasoning?: readonly Registered<ReasoningFormat>[];
+  tools?: readonly Registered<ToolFormat>[];
+  /** Reasoning and calls in one; known under both kinds of name. `parts` says which of them are asked for. */
+  channels?: Registered<ChannelFormat> & {
+    without(parts: { reasoning: boolean; tools: boolean }): ChannelFormat;
+  };
 }

@@ -19,41 +19,42 @@ const CALL = 'CALL';
 const AFTER = 'AFTER';
 
 export const family: Family = {
-  tools: {
-    aliases: [],
-    format: {
-      name: 'hermes',
-      terminals: {
-        TOOL_START: { text: '<tool_call>', token: 'optional' },
-        TOOL_END: { text: '</tool_call>', token: 'optional' },
-        BRACE: { text: '}', token: 'never' },
-      },
-      openers: { TOOL_START: { to: CALL, hold: 'any' } },
-      openersInReasoning: ['TOOL_START'],
-      states: {
-        [CALL]: {
-          text: 'call',
-          on: { TOOL_START: { to: CALL, hold: 'any' }, TOOL_END: { to: CONTENT } },
-          createReader: (context) =>
-            new JsonEnvelopeReader(context, {
-              nameKeys: ['name'],
-              argumentKeys: ['arguments', 'parameters'],
-            }),
-          done: AFTER,
+  tools: [
+    {
+      format: {
+        name: 'hermes',
+        terminals: {
+          TOOL_START: { text: '<tool_call>', token: 'optional' },
+          TOOL_END: { text: '</tool_call>', token: 'optional' },
+          BRACE: { text: '}', token: 'never' },
         },
-        [AFTER]: {
-          text: 'layout',
-          // A closing brace too many is a slip of the model, not text.
-          on: { TOOL_START: { to: CALL, hold: 'any' }, TOOL_END: { to: CONTENT }, BRACE: { to: AFTER } },
-          otherwise: CONTENT,
+        openers: { TOOL_START: { to: CALL, hold: 'any' } },
+        openersInReasoning: ['TOOL_START'],
+        states: {
+          [CALL]: {
+            text: 'call',
+            on: { TOOL_START: { to: CALL, hold: 'any' }, TOOL_END: { to: CONTENT } },
+            createReader: (context) =>
+              new JsonEnvelopeReader(context, {
+                nameKeys: ['name'],
+                argumentKeys: ['arguments', 'parameters'],
+              }),
+            done: AFTER,
+          },
+          [AFTER]: {
+            text: 'layout',
+            // A closing brace too many is a slip of the model, not text.
+            on: { TOOL_START: { to: CALL, hold: 'any' }, TOOL_END: { to: CONTENT }, BRACE: { to: AFTER } },
+            otherwise: CONTENT,
+          },
         },
       },
+      recognise: ({ chatTemplate }) =>
+        chatTemplate.includes('<tool_call>') &&
+        chatTemplate.includes('"name"') &&
+        chatTemplate.includes('"arguments"') &&
+        !chatTemplate.includes('<function=') &&
+        !chatTemplate.includes('<arg_key>'),
     },
-    recognise: ({ chatTemplate }) =>
-      chatTemplate.includes('<tool_call>') &&
-      chatTemplate.includes('"name"') &&
-      chatTemplate.includes('"arguments"') &&
-      !chatTemplate.includes('<function=') &&
-      !chatTemplate.includes('<arg_key>'),
-  },
+  ],
 };

@@ -1,8 +1,14 @@
 /** The registry: formats by name, loaded when they are asked for, and the recognition of a model's own. */
 import { BadRequestError, ModelLoadError } from '../errors.ts';
-import { compose } from '../parser/compose.ts';
-import { type MessageFormat, spellings } from '../parser/format.ts';
-import type { Family, TemplateFacts } from './family.ts';
+import { compose, composeChannels } from '../parser/compose.ts';
+import {
+  type ChannelFormat,
+  type MessageFormat,
+  type ReasoningFormat,
+  spellings,
+  type ToolFormat,
+} from '../parser/format.ts';
+import type { Family, Registered, TemplateFacts } from './family.ts';
 
 export type { TemplateFacts } from './family.ts';
 
@@ -15,6 +21,28 @@ const FAMILIES: readonly {
   { reasoning: ['qwen3'], tools: [], load: () => import('./qwen3.ts') },
   { reasoning: [], tools: ['hermes'], load: () => import('./hermes.ts') },
   { reasoning: [], tools: ['qwen3_coder', 'qwen3_xml'], load: () => import('./qwen3-coder.ts') },
+  { reasoning: ['deepseek_r1'], tools: [], load: () => import('./deepseek-r1.ts') },
+  {
+    reasoning: ['deepseek_v3'],
+    tools: ['deepseek_v3', 'deepseek_v31'],
+    load: () => import('./deepseek-v3.ts'),
+  },
+  {
+    reasoning: ['deepseek_v4', 'deepseek_v41'],
+    tools: ['deepseek_v32', 'deepseek_v4', 'deepseek_v41'],
+    load: () => import('./deepseek-dsml.ts'),
+  },
+  { reasoning: ['kimi_k2'], tools: ['kimi_k2'], load: () => import('./kimi-k2.ts') },
+  { reasoning: ['minimax_m2'], tools: ['minimax_m2'], load: () => import('./minimax-m2.ts') },
+  { reasoning: ['glm45', 'glm47'], tools: ['glm45', 'glm47'], load: () => import('./glm.ts') },
+  { reasoning: ['mistral'], tools: ['mistral'], load: () => import('./mistral.ts') },
+  { reasoning: [], tools: ['llama3_json'], load: () => import('./llama3-json.ts') },
+  { reasoning: [], tools: ['pythonic'], load: () => import('./pythonic.ts') },
+  {
+    reasoning: ['gptoss', 'openai_gptoss'],
+    tools: ['gptoss', 'openai'],
+    load: () => import('./gptoss.ts'),
+  },
 ];
 
 export interface FormatNames {
@@ -37,7 +65,37 @@ export async function loadFormat(names: FormatNames): Promise<MessageFormat> {
     load('reasoning', names.reasoning),
     load('tools', names.tools),
   ]);
-  return compose(reasoning?.reasoning?.format ?? null, tools?.tools?.format ?? null);
+  const channels = reasoning?.channels ?? tools?.channels;
+  if (channels) return channelFormat(names, channels, reasoning?.channels, tools?.channels);
+  return compose(find(reasoning?.reasoning, names.reasoning), find(tools?.tools, names.tools));
+}
+
+/** Channels carry reasoning and calls together: with another family's format they can't be mixed. */
+function channelFormat(
+  names: FormatNames,
+  channels: NonNullable<Family['channels']>,
+  reasoning: Family['channels'],
+  tools: Family['channels'],
+): MessageFormat {
+  if (reasoning === tools) return composeChannels(channels.format);
+  if (names.reasoning !== null && names.tools !== null) {
+    throw new BadRequestError(
+      `The format "${channels.format.name}" reads reasoning and calls together; ` +
+        `name it for both, or null for one, instead of "${names.reasoning}" with "${names.tools}".`,
+      { param: reasoning ? 'toolParser' : 'reasoningParser', code: 'format_mismatch' },
+    );
+  }
+  return composeChannels(
+    channels.without({ reasoning: names.reasoning !== null, tools: names.tools !== null }),
+  );
+}
+
+function find<Format extends ReasoningFormat | ToolFormat>(
+  formats: readonly Registered<Format>[] | undefined,
+  name: string | null,
+): Format | null {
+  const found = formats?.find(({ format, aliases }) => format.name === name || aliases?.includes(name ?? ''));
+  return found?.format ?? null;
 }
 
 async function load(kind: 'reasoning' | 'tools', name: string | null): Promise<Family | null> {
@@ -63,8 +121,11 @@ export async function recogniseFormat(model: TemplateFacts): Promise<RecognisedF
   const families = await Promise.all(FAMILIES.map(async ({ load }) => (await load()).family));
   const matches = (kind: 'reasoning' | 'tools') =>
     families.flatMap((family) => {
-      const registered = family[kind];
-      return registered?.recognise(model) ? [registered.format.name] : [];
+      const formats: readonly Registered<ReasoningFormat | ToolFormat | ChannelFormat>[] = [
+        ...(family[kind] ?? []),
+        ...(family.channels ? [family.channels] : []),
+      ];
+      return formats.filter((registered) => registered.recognise(model)).map(({ format }) => format.name);
     });
   const reasoning = matches('reasoning');
   const tools = matches('tools');
@@ -101,7 +162,9 @@ export function checkVocabulary(
     if (terminal.token !== 'required') continue;
     const texts = spellings(terminal);
     if (texts.some((text) => vocabulary.idOf(text) !== undefined)) continue;
-    const names = [format.reasoning?.name, format.tools?.name].filter(Boolean).join(' and ');
+    const names = [format.channels?.name, format.reasoning?.name, format.tools?.name]
+      .filter(Boolean)
+      .join(' and ');
     throw new ModelLoadError(
       `The model's vocabulary has no token ${texts.join(' or ')}, which the format ${names} needs. ` +
         'Choose another reasoningParser or toolParser, or null for none.',

@@ -28,77 +28,79 @@ const VALUE = 'VALUE';
 const BETWEEN = 'BETWEEN';
 
 export const family: Family = {
-  tools: {
-    aliases: ['qwen3_xml'],
-    format: {
-      name: 'qwen3_coder',
-      terminals: {
-        TOOL_START: { text: '<tool_call>', token: 'required' },
-        TOOL_END: { text: '</tool_call>', token: 'required' },
-        FUNCTION_START: { text: '<function=', token: 'never' },
-        FUNCTION_END: { text: '</function>', token: 'never' },
-        PARAMETER_START: { text: '<parameter=', token: 'never' },
-        PARAMETER_END: { text: '</parameter>', token: 'never' },
-        ANGLE: { text: '>', token: 'never' },
+  tools: [
+    {
+      aliases: ['qwen3_xml'],
+      format: {
+        name: 'qwen3_coder',
+        terminals: {
+          TOOL_START: { text: '<tool_call>', token: 'required' },
+          TOOL_END: { text: '</tool_call>', token: 'required' },
+          FUNCTION_START: { text: '<function=', token: 'never' },
+          FUNCTION_END: { text: '</function>', token: 'never' },
+          PARAMETER_START: { text: '<parameter=', token: 'never' },
+          PARAMETER_END: { text: '</parameter>', token: 'never' },
+          ANGLE: { text: '>', token: 'never' },
+        },
+        openers: {
+          TOOL_START: { to: WRAPPER, hold: 'any' },
+          FUNCTION_START: { to: NAME, when: 'line-start', hold: 'declared' },
+        },
+        openersInReasoning: ['TOOL_START'],
+        states: {
+          [WRAPPER]: {
+            text: 'layout',
+            on: { TOOL_START: { to: WRAPPER, hold: 'any' }, FUNCTION_START: { to: NAME } },
+          },
+          [NAME]: {
+            text: 'name',
+            on: {
+              ANGLE: { to: PARAMETERS, do: ['call-start'] },
+              FUNCTION_END: { to: BETWEEN, do: ['call-start', 'call-end'] },
+              FUNCTION_START: { to: NAME, do: ['call-start', 'call-end'] },
+              TOOL_START: { to: WRAPPER, do: ['call-start', 'call-end'] },
+              TOOL_END: { to: CONTENT, do: ['call-start', 'call-end'] },
+            },
+          },
+          [PARAMETERS]: {
+            text: 'discard',
+            on: {
+              PARAMETER_START: { to: KEY },
+              FUNCTION_END: { to: BETWEEN, do: ['call-end'] },
+              FUNCTION_START: { to: NAME, do: ['call-end'] },
+              TOOL_START: { to: WRAPPER, do: ['call-end'] },
+              TOOL_END: { to: CONTENT, do: ['call-end'] },
+            },
+          },
+          [KEY]: { text: 'name', on: { ANGLE: { to: VALUE, do: ['key'] } } },
+          [VALUE]: {
+            text: 'value',
+            on: {
+              PARAMETER_END: { to: PARAMETERS, do: ['value-end'] },
+              PARAMETER_START: { to: KEY, when: 'line-start', hold: 'declared', onCommit: ['value-end'] },
+              FUNCTION_START: { to: VALUE, do: ['nest', 'literal'] },
+              FUNCTION_END: [
+                { to: VALUE, when: 'nested', do: ['unnest', 'literal'] },
+                { to: BETWEEN, do: ['value-end', 'call-end'] },
+              ],
+            },
+          },
+          [BETWEEN]: {
+            text: 'layout',
+            on: {
+              FUNCTION_START: { to: NAME, hold: 'any' },
+              TOOL_START: { to: WRAPPER, hold: 'any' },
+              TOOL_END: { to: CONTENT },
+            },
+            otherwise: CONTENT,
+          },
+        },
+        parameters: { trimsLineBreaks: true },
       },
-      openers: {
-        TOOL_START: { to: WRAPPER, hold: 'any' },
-        FUNCTION_START: { to: NAME, when: 'line-start', hold: 'declared' },
-      },
-      openersInReasoning: ['TOOL_START'],
-      states: {
-        [WRAPPER]: {
-          text: 'layout',
-          on: { TOOL_START: { to: WRAPPER, hold: 'any' }, FUNCTION_START: { to: NAME } },
-        },
-        [NAME]: {
-          text: 'name',
-          on: {
-            ANGLE: { to: PARAMETERS, do: ['call-start'] },
-            FUNCTION_END: { to: BETWEEN, do: ['call-start', 'call-end'] },
-            FUNCTION_START: { to: NAME, do: ['call-start', 'call-end'] },
-            TOOL_START: { to: WRAPPER, do: ['call-start', 'call-end'] },
-            TOOL_END: { to: CONTENT, do: ['call-start', 'call-end'] },
-          },
-        },
-        [PARAMETERS]: {
-          text: 'discard',
-          on: {
-            PARAMETER_START: { to: KEY },
-            FUNCTION_END: { to: BETWEEN, do: ['call-end'] },
-            FUNCTION_START: { to: NAME, do: ['call-end'] },
-            TOOL_START: { to: WRAPPER, do: ['call-end'] },
-            TOOL_END: { to: CONTENT, do: ['call-end'] },
-          },
-        },
-        [KEY]: { text: 'name', on: { ANGLE: { to: VALUE, do: ['key'] } } },
-        [VALUE]: {
-          text: 'value',
-          on: {
-            PARAMETER_END: { to: PARAMETERS, do: ['value-end'] },
-            PARAMETER_START: { to: KEY, when: 'line-start', hold: 'declared', onCommit: ['value-end'] },
-            FUNCTION_START: { to: VALUE, do: ['nest', 'literal'] },
-            FUNCTION_END: [
-              { to: VALUE, when: 'nested', do: ['unnest', 'literal'] },
-              { to: BETWEEN, do: ['value-end', 'call-end'] },
-            ],
-          },
-        },
-        [BETWEEN]: {
-          text: 'layout',
-          on: {
-            FUNCTION_START: { to: NAME, hold: 'any' },
-            TOOL_START: { to: WRAPPER, hold: 'any' },
-            TOOL_END: { to: CONTENT },
-          },
-          otherwise: CONTENT,
-        },
-      },
-      parameters: { trimsLineBreaks: true },
+      recognise: ({ chatTemplate }) =>
+        chatTemplate.includes('<tool_call>') &&
+        chatTemplate.includes('<function=') &&
+        chatTemplate.includes('<parameter='),
     },
-    recognise: ({ chatTemplate }) =>
-      chatTemplate.includes('<tool_call>') &&
-      chatTemplate.includes('<function=') &&
-      chatTemplate.includes('<parameter='),
-  },
+  ],
 };

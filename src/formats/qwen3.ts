@@ -11,21 +11,23 @@
 import type { Family } from './family.ts';
 
 export const family: Family = {
-  reasoning: {
-    aliases: [],
-    format: {
-      name: 'qwen3',
-      terminals: {
-        THINK_START: { text: '<think>', token: 'required' },
-        THINK_END: { text: '</think>', token: 'required' },
+  reasoning: [
+    {
+      format: {
+        name: 'qwen3',
+        terminals: {
+          THINK_START: { text: '<think>', token: 'required' },
+          THINK_END: { text: '</think>', token: 'required' },
+        },
+        start: 'THINK_START',
+        end: 'THINK_END',
+        thinkingByDefault: true,
+        implicitStart: true,
+        callEndsReasoning: true,
+        literalWhenOff: true,
       },
-      start: 'THINK_START',
-      end: 'THINK_END',
-      thinkingByDefault: true,
-      implicitStart: true,
-      callEndsReasoning: true,
+      recognise: ({ chatTemplate, hasToken }) =>
+        chatTemplate.includes('<|im_start|>') && chatTemplate.includes('</think>') && hasToken('</think>'),
     },
-    recognise: ({ chatTemplate, hasToken }) =>
-      chatTemplate.includes('<|im_start|>') && chatTemplate.includes('</think>') && hasToken('</think>'),
-  },
+  ],
 };

@@ -23,6 +23,7 @@ export class Calls {
   readonly #options: CallsOptions;
   #count = 0;
   #text = '';
+  #hasArguments = false;
   /** Name of the open call, null without one. */
   name: string | null = null;
   /** Arguments of the open call that are written as parameters. */
@@ -53,6 +54,7 @@ export class Calls {
     const { format, inHistory, emit, tokens } = this.#options;
     const index = this.#count++;
     this.name = name;
+    this.#hasArguments = false;
     const id = format?.callId?.(header, name, inHistory + index) ?? randomCallId();
     emit({ type: 'call-start', index, id, name, tokens: tokens() });
     const syntax = format?.parameters;
@@ -63,6 +65,7 @@ export class Calls {
 
   arguments(json: string): void {
     this.#text += json;
+    this.#hasArguments = true;
   }
 
   /** Gives out the argument text that has gathered. */
@@ -80,6 +83,7 @@ export class Calls {
 
   end(type: 'call-end' | 'call-incomplete'): void {
     if (!this.isOpen) return;
+    if (type === 'call-end' && !this.#hasArguments) this.arguments('{}');
     this.flush();
     this.#options.emit({ type, index: this.#count - 1, tokens: this.#options.tokens() });
     this.name = null;

@@ -1,4 +1,5 @@
 import {
+  type ChannelFormat,
   CONTENT,
   type MessageFormat,
   REASONING,
@@ -22,7 +23,13 @@ export function compose(reasoning: ReasoningFormat | null, tools: ToolFormat | n
   const openers = tools?.openers ?? {};
   const plain: States = { ...tools?.states, [CONTENT]: { text: 'content', on: openers } };
   if (!reasoning) {
-    return { reasoning, tools, terminals: { ...tools?.terminals }, states: { thinking: plain, plain } };
+    return {
+      reasoning,
+      tools,
+      channels: null,
+      terminals: { ...tools?.terminals },
+      states: { thinking: plain, plain },
+    };
   }
   const { start, end } = reasoning;
   const content: State = {
@@ -47,9 +54,16 @@ export function compose(reasoning: ReasoningFormat | null, tools: ToolFormat | n
   return {
     reasoning,
     tools,
+    channels: null,
     terminals: { ...tools?.terminals, ...reasoning.terminals },
     states: { thinking: { ...plain, [CONTENT]: content, [REASONING]: thinking }, plain },
   };
+}
+
+/** The machine of a family with channels. */
+export function composeChannels(channels: ChannelFormat): MessageFormat {
+  const { terminals, states } = channels;
+  return { reasoning: null, tools: null, channels, terminals, states: { thinking: states, plain: states } };
 }
 
 /**

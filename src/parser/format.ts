@@ -41,6 +41,7 @@ export type TextRole =
 export type Action =
   | 'reasoning-start'
   | 'reasoning-end'
+  | 'content-start'
   /** The collected text is the call's name: the call begins (and what was held is committed). */
   | 'call-start'
   /** The call's end was seen. Nothing if no call is open. */
@@ -71,7 +72,8 @@ export type Guard =
   | 'no-parameter';
 
 export interface Transition {
-  to: string;
+  /** The next state, where needed by the collected text. */
+  to: string | ((collected: string) => string);
   do?: readonly Action[];
   when?: Guard;
   /**
@@ -87,6 +89,13 @@ export interface State {
   text: TextRole;
   /** By terminal name. Of several the first whose guard holds. A terminal without an entry is text. */
   on: Readonly<Record<string, Transition | readonly Transition[]>>;
+  /** Done on entering the state from another. */
+  onEnter?: readonly Action[];
+  /**
+   * For `name`: what collected text is that turns out to be no name, because the stream ended or it grew too
+   * long: text of another state. Without it, it is markup.
+   */
+  salvage?: (collected: string) => { to: string; text: string } | null;
   /** For `layout`: the state in which other text is read. */
   otherwise?: string;
   /** For `call`: makes what reads its text. */
@@ -110,6 +119,8 @@ export interface ReasoningFormat {
   implicitStart: boolean;
   /** A call's opener inside the block ends it. */
   callEndsReasoning: boolean;
+  /** With thinking switched off the markers are text. */
+  literalWhenOff: boolean;
 }
 
 /** How a family writes calls. */
@@ -133,10 +144,25 @@ export interface ToolFormat {
 export const CONTENT = 'CONTENT';
 export const REASONING = 'REASONING';
 
+/** A family whose messages name their channel: reasoning, calls and content are not told apart by markers alone. */
+export interface ChannelFormat {
+  name: string;
+  terminals: Terminals;
+  states: States;
+  /** The state in which a message begins. */
+  start: string;
+  /** The terminal after which the prompt's last turn begins. */
+  turnStart: string;
+  readName: NonNullable<ToolFormat['readName']>;
+  /** What stands between several blocks of reasoning, and of content. */
+  joiner: string;
+}
+
 /** Reasoning and calls of one model in one machine; made by `compose`. */
 export interface MessageFormat {
   reasoning: ReasoningFormat | null;
   tools: ToolFormat | null;
+  channels: ChannelFormat | null;
   terminals: Terminals;
   /** States with the reasoning markers at work, and without them (thinking switched off). */
   states: { thinking: States; plain: States };

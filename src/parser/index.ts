@@ -1,13 +1,13 @@
 /** The parser engine: `createParser` makes the parser of one choice. */
 import { isThinking } from './compose.ts';
 import type { EndOfStream, ParserEvent } from './events.ts';
-import { CONTENT, type MessageFormat, REASONING } from './format.ts';
-import { Machine } from './machine.ts';
+import { type ChannelFormat, CONTENT, type MessageFormat, REASONING, spellings } from './format.ts';
+import { Machine, type Owners } from './machine.ts';
 import type { Parser, ParserDelta } from './parser.ts';
 import { SchemaView } from './schema.ts';
 import { lastPromptMarker, type TokenReader, TokenScanner } from './token-scanner.ts';
 
-export { compose, isThinking } from './compose.ts';
+export { compose, composeChannels, isThinking } from './compose.ts';
 export type { EndOfStream, ParserEvent } from './events.ts';
 export type { MessageFormat, ReasoningFormat, ToolFormat } from './format.ts';
 export type { Parser, ParserDelta } from './parser.ts';
@@ -46,7 +46,10 @@ class MessageParser implements Parser {
   constructor(options: ParserOptions) {
     const { format, vocabulary = null, tools = [], templateArguments = {}, prompt = null } = options;
     this.#scanner = vocabulary ? new TokenScanner(format.terminals, vocabulary) : null;
-    const start = startOf(format, templateArguments, prompt && lastPromptMarker(format, prompt, vocabulary));
+    const { channels } = format;
+    const start = channels
+      ? { state: channels.start, isThinking: true }
+      : startOf(format, templateArguments, prompt && lastPromptMarker(format, prompt, vocabulary));
     this.#machine = new Machine({
       format,
       states: format.states[start.isThinking ? 'thinking' : 'plain'],
@@ -55,6 +58,24 @@ class MessageParser implements Parser {
       byToken: this.#scanner?.spellings ?? new Set(),
       callsInHistory: options.callsInHistory ?? 0,
     });
+    if (channels && prompt) this.#readTurn(channels, prompt, vocabulary);
+  }
+
+  /** Reads what the prompt has of the message already. */
+  #readTurn(
+    channels: ChannelFormat,
+    prompt: NonNullable<ParserOptions['prompt']>,
+    vocabulary: TokenReader | null,
+  ): void {
+    const opener = spellings(channels.terminals[channels.turnStart]!)[0]!;
+    if ('text' in prompt)
+      this.#machine.appendText(prompt.text.slice(prompt.text.lastIndexOf(opener) + opener.length));
+    else if (vocabulary) {
+      const tail = Array.from(prompt.ids);
+      const ids = tail.slice(tail.lastIndexOf(vocabulary.idOf(opener) ?? -1) + 1);
+      new TokenScanner(channels.terminals, vocabulary).scan(ids, this.#machine, false);
+    }
+    this.#machine.readPrompt();
   }
 
   get reasoningTokens(): number {
@@ -63,6 +84,10 @@ class MessageParser implements Parser {
 
   get inReasoning(): boolean {
     return this.#machine.inReasoning;
+  }
+
+  get owners(): Owners {
+    return this.#machine.owners;
   }
 
   feed(delta: ParserDelta): ParserEvent[] {
@@ -92,5 +117,5 @@ function startOf(
   if (marker === 'start') return { state: REASONING, isThinking: true };
   const thinks = isThinking(reasoning, templateArguments);
   const begins = thinks && marker === null && reasoning.implicitStart;
-  return { state: begins ? REASONING : CONTENT, isThinking: thinks };
+  return { state: begins ? REASONING : CONTENT, isThinking: thinks || !reasoning.literalWhenOff };
 }

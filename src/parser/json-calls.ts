@@ -7,6 +7,8 @@ import { SchemaView } from './schema.ts';
 export interface JsonEnvelope {
   nameKeys: readonly string[];
   argumentKeys: readonly string[];
+  /** An object without arguments is no call. Default: it is a call with none. */
+  needsArguments?: boolean;
 }
 
 const NO_SCHEMA = new SchemaView(undefined);
@@ -208,11 +210,69 @@ export class JsonEnvelopeReader implements CallReader {
   #endEnvelope(): boolean {
     if (this.#name === null) return false;
     if (!this.#isStarted) {
+      if (this.#envelope.needsArguments) return false;
       if (!this.#context.sink.start(this.#name)) return false;
       this.#context.sink.arguments('{}');
     } else this.#context.sink.arguments(this.#closer);
     this.#expects = 'closed';
     this.#context.sink.end();
+    return true;
+  }
+}
+
+/** Reads a list of envelopes: `[{"name": …}, {"name": …}]`. */
+export class JsonEnvelopeListReader implements CallReader {
+  readonly #context: CallReaderContext;
+  readonly #envelope: JsonEnvelope;
+  #expects: 'open' | 'item' | 'next' | 'closed' = 'open';
+  #item: JsonEnvelopeReader | null = null;
+  #count = 0;
+
+  constructor(context: CallReaderContext, envelope: JsonEnvelope) {
+    this.#context = context;
+    this.#envelope = envelope;
+  }
+
+  get inString(): boolean {
+    return this.#item?.inString ?? false;
+  }
+
+  get isDone(): boolean {
+    return this.#expects === 'closed';
+  }
+
+  get isWhole(): boolean {
+    return this.#item?.isWhole ?? false;
+  }
+
+  read(text: string, from: number, to: number): number {
+    let at = from;
+    while (at < to && this.#expects !== 'closed') {
+      if (this.#item) {
+        at = this.#item.read(text, at, to);
+        if (!this.#item.isDone) return at;
+        this.#item = null;
+        this.#count++;
+        this.#expects = 'next';
+      } else if (/\s/.test(text[at]!)) at++;
+      else if (this.#expects === 'item' && text[at] === '{') {
+        this.#item = new JsonEnvelopeReader(this.#context, this.#envelope);
+      } else if (!this.#readStructure(text[at]!)) return at;
+      else at++;
+    }
+    return at;
+  }
+
+  close(): boolean {
+    if (this.#item) return this.#item.close();
+    return this.#count > 0;
+  }
+
+  #readStructure(character: string): boolean {
+    if (this.#expects === 'open' && character === '[') this.#expects = 'item';
+    else if (this.#expects === 'next' && character === ',') this.#expects = 'item';
+    else if (character === ']' && this.#count > 0) this.#expects = 'closed';
+    else return false;
     return true;
   }
 }

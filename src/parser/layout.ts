@@ -13,6 +13,7 @@ import type { ParserEvent } from './events.ts';
 type Channel = 'reasoning' | 'content';
 
 interface Piece {
+  channel: Channel;
   text: string;
   tokens: number;
 }
@@ -23,12 +24,19 @@ export class Layout {
   readonly #emit: (event: ParserEvent) => void;
   /** White space whose meaning the next character decides. */
   #pending: Piece[] = [];
+  /** Characters of white space that were layout. */
+  readonly dropped: Record<Channel, number> = { reasoning: 0, content: 0 };
   /** What stands before the current run of text. */
   #before: 'start' | 'reasoning' | 'call' | 'text' = 'start';
   #sawCall = false;
+  /** What stands between several blocks of one channel. */
+  readonly #joiner: string;
+  #delivered: Record<Channel, boolean> = { reasoning: false, content: false };
+  #joins = false;
 
-  constructor(emit: (event: ParserEvent) => void) {
+  constructor(emit: (event: ParserEvent) => void, joiner: string) {
     this.#emit = emit;
+    this.#joiner = joiner;
   }
 
   text(channel: Channel, text: string, tokens: number): void {
@@ -41,45 +49,63 @@ export class Layout {
     let from = 0;
     while (from <= last && isSpace(text.charCodeAt(from))) from++;
     if (from > last) {
-      this.#pending.push({ text, tokens });
+      this.#pending.push({ channel, text, tokens });
       return;
     }
     let to = last + 1;
     while (isSpace(text.charCodeAt(to - 1))) to--;
-    if (from > 0) this.#pending.push({ text: text.slice(0, from), tokens });
-    this.#deliverPending(channel);
+    if (from > 0) this.#pending.push({ channel, text: text.slice(0, from), tokens });
+    if (this.#joins && this.#delivered[channel]) this.#emit({ type: channel, text: this.#joiner, tokens });
+    this.#joins = false;
+    this.#delivered[channel] = true;
+    this.#deliverPending();
     this.#before = 'text';
     this.#emit({ type: channel, text: text.slice(from, to), tokens });
-    if (to <= last) this.#pending.push({ text: text.slice(to), tokens });
+    if (to <= last) this.#pending.push({ channel, text: text.slice(to), tokens });
   }
 
   reasoningStart(): void {
     // Only white space after something visible in the answer is part of it.
-    if (this.#before === 'text') this.#deliverPending('content');
-    this.#pending = [];
+    if (this.#before === 'text') this.#deliverPending();
+    this.#dropPending();
     this.#before = 'reasoning';
+    this.#joins = this.#joiner !== '';
+  }
+
+  /** A block of content begins, in formats that mark it. */
+  contentStart(): void {
+    if (this.#before === 'text') this.#deliverPending();
+    this.#dropPending();
+    if (this.#before === 'text') this.#before = 'call';
+    this.#joins = this.#joiner !== '';
   }
 
   reasoningEnd(): void {
-    this.#pending = [];
+    this.#dropPending();
     this.#before = 'reasoning';
   }
 
   call(): void {
-    this.#pending = [];
+    this.#dropPending();
     this.#before = 'call';
     this.#sawCall = true;
   }
 
-  finish(channel: Channel): void {
+  finish(): void {
     const isAnswerOfItsOwn = this.#before === 'start' && !this.#sawCall;
-    if (this.#before === 'text' || isAnswerOfItsOwn) this.#deliverPending(channel);
+    if (this.#before === 'text' || isAnswerOfItsOwn) this.#deliverPending();
+    this.#dropPending();
+  }
+
+  #dropPending(): void {
+    for (const { channel, text } of this.#pending) this.dropped[channel] += text.length;
     this.#pending = [];
   }
 
-  #deliverPending(channel: Channel): void {
-    for (const { text, tokens } of this.#pending) {
+  #deliverPending(): void {
+    for (const { channel, text, tokens } of this.#pending) {
       const kept = this.#before === 'reasoning' ? text.replace(/[\r\n]/g, '') : text;
+      this.dropped[channel] += text.length - kept.length;
       if (kept !== '') this.#emit({ type: channel, text: kept, tokens });
     }
     this.#pending = [];

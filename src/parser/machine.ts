@@ -14,6 +14,7 @@ import {
   type State,
   type States,
   spellings,
+  type TextRole,
   type Transition,
 } from './format.ts';
 import { Layout } from './layout.ts';
@@ -23,6 +24,7 @@ import { TokenPositions } from './token-positions.ts';
 
 /** More held text than this is no call, whatever it says. */
 const HOLD_LIMIT = 65536;
+/** More text than this where a name or a header should be is none. */
 const NAME_LIMIT = 256;
 
 export interface MachineOptions {
@@ -55,7 +57,28 @@ interface Hold {
   onCommit: readonly Action[];
   /** Held text that is no longer in the buffer. */
   chunks: string[];
+  owned: Owners;
 }
+
+/** Characters of the input by what they became. */
+export interface Owners {
+  reasoning: number;
+  content: number;
+  /** Names, keys, values and the text around them, of calls finished or not. */
+  call: number;
+  /** Markers, and white space that is layout. */
+  markup: number;
+}
+
+const OWNERS: Readonly<Record<TextRole, keyof Owners>> = {
+  content: 'content',
+  reasoning: 'reasoning',
+  name: 'call',
+  value: 'call',
+  call: 'call',
+  layout: 'markup',
+  discard: 'markup',
+};
 
 export class Machine {
   readonly #options: MachineOptions;
@@ -77,6 +100,7 @@ export class Machine {
   #mark = 0;
   #hold: Hold | null = null;
   #isEnded = false;
+  #owned: Owners = { reasoning: 0, content: 0, call: 0, markup: 0 };
 
   /** The last character of text in this state; empty at the beginning. */
   #last = '';
@@ -89,7 +113,8 @@ export class Machine {
 
   constructor(options: MachineOptions) {
     this.#options = options;
-    this.#layout = new Layout((event) => this.#events.push(event));
+    const { channels } = options.format;
+    this.#layout = new Layout((event) => this.#events.push(event), channels?.joiner ?? '');
     this.#stateName = options.start;
     this.#state = options.states[options.start]!;
     this.#matcher = this.#matcherOf(options.start);
@@ -117,6 +142,18 @@ export class Machine {
     return state.text === 'reasoning';
   }
 
+  /** Every character that was read, once. */
+  get owners(): Owners {
+    const { reasoning, content, call, markup } = this.#owned;
+    const dropped = this.#layout.dropped;
+    return {
+      reasoning: reasoning - dropped.reasoning,
+      content: content - dropped.content,
+      call,
+      markup: markup + dropped.reasoning + dropped.content,
+    };
+  }
+
   appendText(text: string): void {
     this.#buffer += text;
   }
@@ -126,6 +163,14 @@ export class Machine {
     const start = this.#base + this.#buffer.length;
     this.#buffer += text;
     this.#marks.push({ start, end: start + text.length, terminal });
+  }
+
+  /** The prompt's last turn as far as it goes: read, but nobody's output. */
+  readPrompt(): void {
+    while (this.#step(false));
+    this.#trim();
+    this.#positions.skip(this.#base + this.#buffer.length);
+    this.#takeEvents();
   }
 
   /** The text appended since the last call of this is one token's. */
@@ -154,11 +199,12 @@ export class Machine {
       if (end === 'stop') this.#release();
       else this.#dropHold(this.#hold);
     } while (end === 'stop');
+    if (end === 'stop' && this.#state.text === 'name') this.#salvage();
     if (this.#calls.isOpen) {
       if (this.#reader?.isWhole) this.#reader.close();
       else this.#calls.end('call-incomplete');
     }
-    this.#layout.finish(this.#state.text === 'reasoning' ? 'reasoning' : 'content');
+    this.#layout.finish();
     return this.#takeEvents();
   }
 
@@ -187,15 +233,19 @@ export class Machine {
   /** Reads a run of text, or one marker. False when there is nothing to read, or only what must be waited for. */
   #step(isFinal: boolean): boolean {
     const mark = this.#marks[this.#mark];
-    const limit = mark ? mark.start - this.#base : this.#buffer.length;
-    if (this.#hold && this.#base + this.#at - this.#hold.start > HOLD_LIMIT) {
+    const end = mark ? mark.start - this.#base : this.#buffer.length;
+    const limit = this.#hold ? Math.min(end, this.#hold.start + HOLD_LIMIT - this.#base) : end;
+    if (this.#at < limit) {
+      const isSettled = limit === end && (isFinal || mark !== undefined);
+      const hasRead =
+        this.#state.text === 'call' && this.#reader
+          ? this.#readCall(this.#reader, limit, isSettled)
+          : this.#readText(limit, isSettled, isFinal);
+      if (hasRead || limit === end) return hasRead;
+    }
+    if (limit < end) {
       this.#release();
       return true;
-    }
-    if (this.#at < limit) {
-      const isSettled = isFinal || mark !== undefined;
-      if (this.#state.text === 'call' && this.#reader) return this.#readCall(this.#reader, limit, isSettled);
-      return this.#readText(limit, isSettled, isFinal);
     }
     if (!mark || this.#mustWait(mark.terminal, mark.end - this.#base, isFinal)) return false;
     this.#mark++;
@@ -226,10 +276,10 @@ export class Machine {
 
   #readCall(reader: CallReader, limit: number, isSettled: boolean): boolean {
     const before = this.#events.length;
-    this.#at = reader.read(this.#buffer, this.#at, limit);
+    const from = this.#at;
+    this.#at = reader.read(this.#buffer, from, limit);
+    this.#owned.call += this.#at - from;
     for (const event of this.#events.slice(before)) event.tokens = this.#tokensRead();
-    // A call that was refused released the text, and with it this reader.
-    if (this.#reader !== reader) return true;
     if (reader.isDone) {
       this.#reader = null;
       this.#enter(this.#state.done ?? CONTENT);
@@ -245,8 +295,10 @@ export class Machine {
   /** A literal in the text. False when it is cut off by the end of what has come so far. */
   #meet(match: Match, isSettled: boolean): boolean {
     if (match.length === 0) {
-      if (isSettled) this.#at = this.#buffer.length;
-      return isSettled;
+      if (!isSettled) return false;
+      this.#owned.markup += this.#buffer.length - this.#at;
+      this.#at = this.#buffer.length;
+      return true;
     }
     const end = match.at + match.length;
     if (!this.#apply(match.terminal, end)) this.#readUnmapped(end);
@@ -257,6 +309,7 @@ export class Machine {
     const end = mark.end - this.#base;
     if (this.#state.text === 'call' && this.#reader?.inString) {
       this.#reader.read(this.#buffer, this.#at, end);
+      this.#owned.call += end - this.#at;
       this.#at = end;
     } else if (!this.#apply(mark.terminal, end)) this.#readUnmapped(end);
   }
@@ -284,25 +337,46 @@ export class Machine {
     } else if (role === 'value') {
       this.#calls.parameters?.text(text);
       this.#last = text[text.length - 1] ?? '';
-    } else if (role === 'name') {
-      this.#collected += text;
-      if (this.#collected.length > NAME_LIMIT && this.#hold) {
-        this.#release();
-        return false;
-      }
-    } else if (role === 'layout') {
+    } else if (role === 'name' && this.#collected.length <= NAME_LIMIT) return this.#collect(text);
+    else if (role === 'layout') {
       const visible = text.search(/\S/);
       if (visible >= 0) {
         if (this.#hold) this.#release();
         else {
+          this.#owned.markup += visible;
           this.#at = from + visible;
           this.#enter(this.#state.otherwise ?? CONTENT);
         }
         return false;
       }
     }
+    this.#owned[OWNERS[role]] += text.length;
     this.#at = end;
     return true;
+  }
+
+  /** Text of a name or header. False when it grew too long to be one; what is left of it is read anew. */
+  #collect(text: string): boolean {
+    const taken = text.slice(0, NAME_LIMIT + 1 - this.#collected.length);
+    this.#collected += taken;
+    this.#owned.call += taken.length;
+    this.#at += taken.length;
+    if (this.#collected.length <= NAME_LIMIT) return true;
+    if (this.#hold) this.#release();
+    else this.#salvage();
+    return false;
+  }
+
+  /** Collected text that is no name goes to the state where it is text. */
+  #salvage(): void {
+    const salvaged = this.#state.salvage?.(this.#collected);
+    if (!salvaged) return;
+    this.#enter(salvaged.to);
+    const role = this.#state.text;
+    if (role !== 'content' && role !== 'reasoning') return;
+    this.#owned.call -= salvaged.text.length;
+    this.#owned[role] += salvaged.text.length;
+    this.#layout.text(role, salvaged.text, this.#tokensRead());
   }
 
   /** Follows a terminal that begins at `#at`. False when it means nothing here. */
@@ -319,9 +393,16 @@ export class Machine {
     if (hold) this.#openHold(transition, length);
     const opener = this.#at;
     this.#at += length;
-    for (const action of actions) if (!this.#act(action)) return true;
-    this.#enter(to);
-    if (actions.includes('literal')) {
+    for (const action of actions) {
+      if (!this.#act(action)) {
+        // Released, or a name that is none: then the marker is all that was read.
+        if (this.#at === opener + length) this.#owned.markup += length;
+        return true;
+      }
+    }
+    this.#enter(typeof to === 'string' ? to : to(this.#collected));
+    if (!actions.includes('literal')) this.#owned.markup += length;
+    else {
       this.#at = opener;
       if (this.#state.text !== 'call') this.#text(opener + length);
     }
@@ -350,6 +431,7 @@ export class Machine {
       this.#stateName = name;
       this.#state = state;
       this.#matcher = this.#matcherOf(name);
+      for (const action of state.onEnter ?? []) this.#act(action);
       if (state.text === 'name') this.#collected = '';
       if (state.text === 'value') this.#last = ' ';
     } else if (state.text === 'name') this.#collected = '';
@@ -384,12 +466,17 @@ export class Machine {
       case 'reasoning-start':
         this.#layout.reasoningStart();
         return true;
+      case 'content-start':
+        this.#layout.contentStart();
+        this.#last = '';
+        return true;
       case 'reasoning-end':
         this.#layout.reasoningEnd();
         this.#last = '';
         return true;
       case 'call-start': {
-        const read = this.#options.format.tools?.readName ?? ((header: string) => header.trim());
+        const { tools, channels } = this.#options.format;
+        const read = tools?.readName ?? channels?.readName ?? ((header: string) => header.trim());
         const name = read(this.#collected, (declared) => this.#calls.isDeclared(declared));
         if (name !== null && this.#startCall(name, this.#collected)) return true;
         if (this.#hold) this.#release();
@@ -481,6 +568,7 @@ export class Machine {
       needsDeclared: transition.hold === 'declared',
       onCommit: transition.onCommit ?? [],
       chunks: [],
+      owned: { ...this.#owned },
     };
   }
 
@@ -513,6 +601,7 @@ export class Machine {
     this.#buffer = hold.chunks.join('') + this.#buffer;
     this.#base = hold.start;
     this.#at = 0;
+    this.#owned = hold.owned;
     this.#mark = hold.mark;
     this.#last = hold.last;
     this.#restore(hold.state);

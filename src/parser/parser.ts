@@ -1,4 +1,5 @@
 import type { EndOfStream, ParserEvent } from './events.ts';
+import type { Owners } from './machine.ts';
 
 /** One piece of a stream: token ids (the usual case) or text without ids (a remote server). */
 export type ParserDelta = { ids: ArrayLike<number> } | { text: string };
@@ -13,4 +14,6 @@ export interface Parser {
   readonly reasoningTokens: number;
   /** True while the next character would be reasoning. */
   readonly inReasoning: boolean;
+  /** Characters read so far by what they became; each has one owner. Complete after `finish`. */
+  readonly owners: Readonly<Owners>;
 }

@@ -20,6 +20,11 @@ export class TokenPositions {
     this.#ends.push(end);
   }
 
+  /** The stream's first token begins here. */
+  skip(to: number): void {
+    this.#previousEnd = to;
+  }
+
   /** The last token's text goes on to here. */
   extend(end: number): void {
     if (this.#ends.length > 0) this.#ends[this.#ends.length - 1] = end;

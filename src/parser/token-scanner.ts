@@ -42,7 +42,8 @@ export class TokenScanner {
     this.spellings = byToken;
   }
 
-  scan(ids: ArrayLike<number>, machine: Machine): void {
+  /** `countsTokens`: the ids are of the stream, not of the prompt before it. */
+  scan(ids: ArrayLike<number>, machine: Machine, countsTokens = true): void {
     for (let index = 0; index < ids.length; index++) {
       const id = ids[index]!;
       const marker = this.#markers.get(id);
@@ -51,7 +52,7 @@ export class TokenScanner {
         machine.appendMark(marker.terminal, marker.text);
       } else if (this.#vocabulary.isSpecial(id) && !this.#isPartOfMarker(id)) this.flush(machine);
       else machine.appendText(this.#detokenizer.push(id));
-      machine.endToken();
+      if (countsTokens) machine.endToken();
     }
   }
 

@@ -1,0 +1,141 @@
+/**
+ * DSML, the markup of DeepSeek V3.2, V4 and V4.1: parameters in tags, each marked as text or JSON.
+ *
+ * ```
+ * <｜DSML｜tool_calls>\n<｜DSML｜invoke name="f">\n<｜DSML｜parameter name="a" string="true">v</｜DSML｜parameter>\n…
+ * ^^^^^^^^^^^^^^^^^^                                            CONTENT → BLOCK, held until a name is complete
+ *                      ^^^^^^^^^^^^^^^^^^^^^                     BLOCK → NAME
+ *                                            ^^                NAME → PARAMETERS: the call begins
+ *                                                ^^^^^^^^^^^^^^^^^^^^^^^^      PARAMETERS → KEY
+ *                                                                      ^     KEY → VALUE
+ * ```
+ *
+ * The versions differ in the block's name and in a space: V3.2 `function_calls`, V4 `tool_calls`, V4.1 ` calls`
+ * with a space in every tag. A block body may be one JSON object instead of parameters, and one parameter
+ * `arguments` or `input` may hold all of them. Rests on the encoding code and model cards of
+ * deepseek-ai/DeepSeek-V3.2 and its successors.
+ */
+import { CONTENT, type ReasoningFormat, type ToolFormat } from '../parser/format.ts';
+import { JsonArgumentsReader } from '../parser/json-calls.ts';
+import type { Family, Registered } from './family.ts';
+
+const BLOCK = 'BLOCK';
+const NAME = 'NAME';
+const PARAMETERS = 'PARAMETERS';
+const KEY = 'KEY';
+const VALUE = 'VALUE';
+const OBJECT = 'OBJECT';
+const BETWEEN = 'BETWEEN';
+
+function tools(name: string, block: string, space: string): ToolFormat {
+  const tag = (text: string) => `<｜DSML｜${space}${text}`;
+  const closer = (text: string) => `</｜DSML｜${space}${text}>`;
+  return {
+    name,
+    terminals: {
+      BLOCK_START: { text: `${tag(block)}>`, token: 'optional' },
+      BLOCK_END: { text: closer(block), token: 'optional' },
+      INVOKE_START: { text: tag('invoke name="'), token: 'never' },
+      INVOKE_NAME_END: { text: '">', token: 'never' },
+      INVOKE_END: { text: closer('invoke'), token: 'never' },
+      PARAMETER_START: { text: tag('parameter name="'), token: 'never' },
+      PARAMETER_END: { text: closer('parameter'), token: 'never' },
+      ANGLE: { text: '>', token: 'never' },
+      BRACE: { text: '{', token: 'never' },
+    },
+    openers: {
+      BLOCK_START: { to: BLOCK, hold: 'any' },
+      INVOKE_START: { to: NAME, when: 'line-start', hold: 'declared' },
+    },
+    openersInReasoning: ['BLOCK_START'],
+    states: {
+      [BLOCK]: {
+        text: 'layout',
+        on: {
+          INVOKE_START: { to: NAME },
+          BLOCK_START: { to: BLOCK, hold: 'any' },
+          BLOCK_END: { to: CONTENT, do: ['release'] },
+        },
+      },
+      [NAME]: { text: 'name', on: { INVOKE_NAME_END: { to: PARAMETERS, do: ['call-start'] } } },
+      [PARAMETERS]: {
+        text: 'discard',
+        on: {
+          PARAMETER_START: { to: KEY },
+          BRACE: { to: OBJECT, when: 'no-parameter', do: ['literal'] },
+          INVOKE_END: { to: BETWEEN, do: ['call-end'] },
+          BLOCK_END: { to: CONTENT, do: ['call-end'] },
+          INVOKE_START: { to: NAME, hold: 'any', onCommit: ['call-end'] },
+        },
+      },
+      [OBJECT]: {
+        text: 'call',
+        createReader: (context) => new JsonArgumentsReader(context),
+        on: { INVOKE_END: { to: BETWEEN }, BLOCK_END: { to: CONTENT } },
+        done: BETWEEN,
+      },
+      [KEY]: { text: 'name', on: { ANGLE: { to: VALUE, do: ['key'] } } },
+      [VALUE]: {
+        text: 'value',
+        on: {
+          PARAMETER_END: { to: PARAMETERS, do: ['value-end'] },
+          PARAMETER_START: { to: KEY, when: 'line-start', hold: 'declared', onCommit: ['value-end'] },
+          INVOKE_START: { to: VALUE, do: ['nest', 'literal'] },
+          INVOKE_END: [
+            { to: VALUE, when: 'nested', do: ['unnest', 'literal'] },
+            { to: BETWEEN, do: ['value-end', 'call-end'] },
+          ],
+        },
+      },
+      [BETWEEN]: {
+        text: 'layout',
+        on: {
+          INVOKE_START: { to: NAME, hold: 'any' },
+          INVOKE_END: { to: BETWEEN },
+          BLOCK_END: { to: CONTENT },
+          BLOCK_START: { to: BLOCK, hold: 'any' },
+        },
+        otherwise: CONTENT,
+      },
+    },
+    parameters: {
+      trimsLineBreaks: false,
+      readHeader: (text) => {
+        const quote = text.indexOf('"');
+        const key = (quote < 0 ? text : text.slice(0, quote)).trim();
+        return { key, kind: /string\s*=\s*"true"/.test(text) ? 'text' : 'json' };
+      },
+      wrapperKeys: ['arguments', 'input'],
+    },
+  };
+}
+
+const reasoning = (name: string): ReasoningFormat => ({
+  name,
+  terminals: {
+    THINK_START: { text: '<think>', token: 'required' },
+    THINK_END: { text: '</think>', token: 'required' },
+  },
+  start: 'THINK_START',
+  end: 'THINK_END',
+  thinkingByDefault: true,
+  implicitStart: true,
+  callEndsReasoning: true,
+  literalWhenOff: false,
+});
+
+const registered = (format: ToolFormat): Registered<ToolFormat> => {
+  const { text } = format.terminals.BLOCK_START!;
+  return { format, recognise: ({ chatTemplate }) => chatTemplate.includes(text as string) };
+};
+
+const v4 = registered(tools('deepseek_v4', 'tool_calls', ''));
+const v41 = registered(tools('deepseek_v41', 'calls', ' '));
+
+export const family: Family = {
+  reasoning: [
+    { format: reasoning('deepseek_v4'), recognise: v4.recognise },
+    { format: reasoning('deepseek_v41'), recognise: v41.recognise },
+  ],
+  tools: [registered(tools('deepseek_v32', 'function_calls', '')), v4, v41],
+};

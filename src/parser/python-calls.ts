@@ -1,0 +1,258 @@
+/** Calls written as a Python list: `[f(a=1, b="x"), g()]`. */
+import type { CallReader, CallReaderContext } from './call-reader.ts';
+import { coerceText, wholeJson } from './coercion.ts';
+import { pythonLiteralToJson, SIMPLE_ESCAPES } from './python-literal.ts';
+import { type Schema, SchemaView } from './schema.ts';
+
+type Expects =
+  | 'list'
+  | 'call'
+  | 'name'
+  | 'keyword'
+  | 'equals'
+  | 'value'
+  | 'string'
+  | 'literal'
+  | 'next'
+  | 'separator'
+  | 'closed';
+
+const WORD = /[\w.-]/;
+const HEX_ESCAPES: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
+
+/**
+ * Says each call's arguments as JSON. A string goes out as it comes where the schema takes a string, any other
+ * value when it is complete. The call begins when a keyword or the closing bracket has shown that it is one.
+ */
+export class PythonCallsReader implements CallReader {
+  readonly #context: CallReaderContext;
+  #expects: Expects = 'list';
+  #name = '';
+  #word = '';
+  #view = new SchemaView(undefined);
+  #schema: Schema;
+  #isStarted = false;
+  #count = 0;
+  #quote = '';
+  #isStreaming = false;
+  #escape = '';
+  /** Source of a value that is not a plain string. */
+  #source = '';
+  #depth = 0;
+  #innerQuote = '';
+
+  constructor(context: CallReaderContext) {
+    this.#context = context;
+  }
+
+  get inString(): boolean {
+    return this.#expects === 'string' || this.#innerQuote !== '';
+  }
+
+  get isDone(): boolean {
+    return this.#expects === 'closed';
+  }
+
+  get isWhole(): boolean {
+    return false;
+  }
+
+  close(): boolean {
+    return this.isDone;
+  }
+
+  read(text: string, from: number, to: number): number {
+    let at = from;
+    while (at < to && this.#expects !== 'closed') {
+      const next = this.#step(text, at, to);
+      if (next < 0) return at;
+      at = next;
+    }
+    return at;
+  }
+
+  /** @returns the next position, or -1 at a character that has no place here */
+  #step(text: string, at: number, to: number): number {
+    const character = text[at]!;
+    if (this.#expects === 'string') return this.#readString(text, at, to);
+    if (this.#expects === 'literal') return this.#readLiteral(character, at);
+    if (this.#expects === 'name' || this.#expects === 'keyword') {
+      if (WORD.test(character)) {
+        this.#word += character;
+        return at + 1;
+      }
+      if (this.#word !== '') return this.#endWord(character, at);
+    }
+    if (/\s/.test(character)) return at + 1;
+    switch (this.#expects) {
+      case 'list':
+        return character === '[' ? this.#then('call', at) : -1;
+      case 'call':
+      case 'name':
+        if (!WORD.test(character)) return -1;
+        this.#word = '';
+        this.#expects = 'name';
+        return at;
+      case 'keyword':
+        if (character === ')') return this.#endCall(at);
+        return -1;
+      case 'equals':
+        return character === '=' ? this.#startValues(at) : -1;
+      case 'value':
+        return this.#startValue(character, at);
+      case 'next':
+        if (character === ',') return this.#then('keyword', at);
+        return character === ')' ? this.#endCall(at) : -1;
+      default:
+        if (character === ',') return this.#then('call', at);
+        return character === ']' ? this.#then('closed', at) : -1;
+    }
+  }
+
+  #then(expects: Expects, at: number): number {
+    this.#expects = expects;
+    this.#word = '';
+    return at + 1;
+  }
+
+  #endWord(character: string, at: number): number {
+    if (this.#expects === 'name') {
+      if (character !== '(') return -1;
+      this.#name = this.#word;
+      this.#isStarted = false;
+      this.#count = 0;
+      return this.#then('keyword', at);
+    }
+    this.#expects = 'equals';
+    return at;
+  }
+
+  #start(): boolean {
+    if (this.#isStarted) return true;
+    if (!this.#context.sink.start(this.#name)) return false;
+    this.#isStarted = true;
+    this.#view = this.#context.schemaOf(this.#name);
+    return true;
+  }
+
+  #endCall(at: number): number {
+    if (!this.#start()) return -1;
+    this.#context.sink.arguments(this.#count === 0 ? '{}' : '}');
+    this.#context.sink.end();
+    return this.#then('separator', at);
+  }
+
+  #startValues(at: number): number {
+    if (!this.#start()) return -1;
+    this.#schema = this.#view.property(this.#view.root, this.#word);
+    this.#expects = 'value';
+    return at + 1;
+  }
+
+  #startValue(character: string, at: number): number {
+    const types = this.#view.types(this.#schema);
+    if (character === '"' || character === "'") {
+      this.#isStreaming = !types || (types.size === 1 && types.has('string'));
+      this.#quote = character;
+      this.#source = '';
+      this.#expects = 'string';
+      if (this.#isStreaming) this.#context.sink.arguments(`${this.#opener()}"`);
+      return at + 1;
+    }
+    if (!/[\w[{(+\-.]/.test(character)) return -1;
+    this.#source = '';
+    this.#depth = 0;
+    this.#innerQuote = '';
+    this.#expects = 'literal';
+    return at;
+  }
+
+  #opener(): string {
+    return `${this.#count === 0 ? '{' : ', '}${JSON.stringify(this.#word)}: `;
+  }
+
+  #endValue(): void {
+    this.#count++;
+    this.#expects = 'next';
+  }
+
+  #readString(text: string, from: number, to: number): number {
+    if (this.#escape !== '') return this.#readEscape(text[from]!, from);
+    let at = from;
+    while (at < to && text[at] !== this.#quote && text[at] !== '\\') at++;
+    this.#stringText(text.slice(from, at));
+    if (at === to) return to;
+    if (text[at] === '\\') this.#escape = '\\';
+    else {
+      const { sink } = this.#context;
+      if (this.#isStreaming) sink.arguments('"');
+      else sink.arguments(this.#opener() + this.#stringJson(this.#source));
+      this.#endValue();
+    }
+    return at + 1;
+  }
+
+  /** A string that was not said yet: as it is where the schema takes one, else what the schema makes of it. */
+  #stringJson(value: string): string {
+    const takesString = this.#view.types(this.#schema)?.has('string') ?? true;
+    return takesString ? JSON.stringify(value) : coerceText(value, this.#schema, this.#view);
+  }
+
+  #readEscape(character: string, at: number): number {
+    const kind = this.#escape[1];
+    if (kind === undefined) {
+      const simple = SIMPLE_ESCAPES[character];
+      if (simple !== undefined) this.#endEscape(simple);
+      else if (HEX_ESCAPES[character]) this.#escape += character;
+      // A line break after a backslash joins the lines; any other escape is text.
+      else this.#endEscape(character === '\n' ? '' : `\\${character}`);
+      return at + 1;
+    }
+    if (!/[0-9a-fA-F]/.test(character)) {
+      this.#endEscape(this.#escape);
+      return at;
+    }
+    this.#escape += character;
+    if (this.#escape.length === 2 + HEX_ESCAPES[kind]!) {
+      const code = Number.parseInt(this.#escape.slice(2), 16);
+      this.#endEscape(code <= 0x10ffff ? String.fromCodePoint(code) : this.#escape);
+    }
+    return at + 1;
+  }
+
+  #endEscape(text: string): void {
+    this.#escape = '';
+    this.#stringText(text);
+  }
+
+  #stringText(text: string): void {
+    if (text === '') return;
+    if (this.#isStreaming) this.#context.sink.arguments(JSON.stringify(text).slice(1, -1));
+    else this.#source += text;
+  }
+
+  /** Source text up to the comma or bracket that ends it, outside of quotes and inner brackets. */
+  #readLiteral(character: string, at: number): number {
+    if (this.#innerQuote !== '') {
+      const isEscaped = /(?:^|[^\\])(?:\\\\)*\\$/.test(this.#source);
+      if (character === this.#innerQuote && !isEscaped) this.#innerQuote = '';
+    } else if (this.#depth === 0 && (character === ',' || character === ')')) return this.#endLiteral(at);
+    else if (character === '"' || character === "'") this.#innerQuote = character;
+    else if ('[{('.includes(character)) this.#depth++;
+    else if (']})'.includes(character)) {
+      if (this.#depth === 0) return -1;
+      this.#depth--;
+    }
+    this.#source += character;
+    return at + 1;
+  }
+
+  #endLiteral(at: number): number {
+    const json = pythonLiteralToJson(this.#source.trim());
+    if (json === null) return -1;
+    const coerced = wholeJson(json, this.#schema, this.#view) ?? json;
+    this.#context.sink.arguments(this.#opener() + coerced);
+    this.#endValue();
+    return at;
+  }
+}
