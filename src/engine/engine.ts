@@ -85,6 +85,7 @@ class EngineCore implements CompletionsHost {
   /** The reload after a crash, while it runs; requests that come meanwhile share it. */
   #restart: Promise<void> | null = null;
   readonly #closing = new AbortController();
+  #closed: Promise<void> | null = null;
 
   constructor(options: CheckedOptions, session: Session) {
     this.#options = options;
@@ -141,11 +142,13 @@ class EngineCore implements CompletionsHost {
     return this.#session.connection.memory();
   }
 
-  async close(): Promise<void> {
-    if (this.#status === 'closed') return;
-    this.#set('closed');
-    this.#closing.abort();
-    await this.#session.connection.close();
+  close(): Promise<void> {
+    if (!this.#closed) {
+      this.#set('closed');
+      this.#closing.abort();
+      this.#closed = this.#session.connection.close();
+    }
+    return this.#closed;
   }
 
   deviceChanged(device: DeviceReport): void {

@@ -11,6 +11,7 @@ export class ScriptedParser implements Parser {
   ended: EndOfStream | null = null;
   reasoningTokens = 0;
   readonly inReasoning = false;
+  readonly owners = { reasoning: 0, content: 0, call: 0, markup: 0 };
   readonly #script: readonly ParserEvent[][];
   readonly #last: readonly ParserEvent[];
 
