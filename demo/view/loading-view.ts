@@ -11,12 +11,7 @@ export class LoadingView {
   show(label: string, loaded = 0, total = 0): void {
     this.root.hidden = false;
     this.label.textContent = label;
-    this.bytes.textContent =
-      total > 0
-        ? `${megabytes(loaded)} of ${megabytes(total)} MB`
-        : loaded > 0
-          ? `${megabytes(loaded)} MB`
-          : '';
+    this.bytes.textContent = total > 0 ? `${amount(loaded, total)} of ${amount(total, total)}` : '';
     if (total > 0) this.bar.value = Math.min(1, loaded / total);
     else this.bar.removeAttribute('value');
   }
@@ -26,7 +21,8 @@ export class LoadingView {
   }
 }
 
-function megabytes(bytes: number): string {
-  const amount = bytes / 1e6;
-  return amount >= 100 ? amount.toFixed(0) : amount.toFixed(1);
+/** Bytes in the unit that suits `scale` bytes. */
+function amount(bytes: number, scale: number): string {
+  if (scale < 1e6) return `${Math.round(bytes / 1e3)} kB`;
+  return `${(bytes / 1e6).toFixed(scale < 1e8 ? 1 : 0)} MB`;
 }
