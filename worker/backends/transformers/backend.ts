@@ -2,7 +2,7 @@ import { ModelLoadError, WebGPUUnavailableError } from '../../../src/errors.ts';
 import type { DeviceChoice, DeviceReport, Dtype, LoadProgress } from '../../../src/protocol.ts';
 import type { ModelFiles } from '../../cache/files.ts';
 import type { Backend, GpuMemory, Sequence } from '../backend.ts';
-import { type AdapterResult, findAdapter, minimumSubgroupSize, openDevice } from './device.ts';
+import { type AdapterReport, findAdapter, minimumSubgroupSize, openDevice } from './device.ts';
 import { checkNumbers } from './selftest.ts';
 import { CachedSequence } from './sequence.ts';
 import { createSession, type LoadedSession } from './session.ts';
@@ -19,12 +19,16 @@ export interface TransformersOptions {
   onProgress(progress: LoadProgress): void;
 }
 
-/** Where the model is to run, and why. */
-type Target = { adapter: Extract<AdapterResult, { missing: null }> | null; reason: string };
+/** Where the model is to run, and why. `report` is of the adapter that was found, also where it is not used. */
+interface Target {
+  adapter: GPUAdapter | null;
+  report: AdapterReport | null;
+  reason: string;
+}
 
 /** Decides between WebGPU and WASM. */
 async function chooseTarget(choice: DeviceChoice): Promise<Target> {
-  if (choice === 'wasm') return { adapter: null, reason: 'WASM was asked for.' };
+  if (choice === 'wasm') return { adapter: null, report: null, reason: 'WASM was asked for.' };
   const found = await findAdapter();
   if (found.missing !== null) {
     if (choice === 'webgpu') {
@@ -32,24 +36,26 @@ async function chooseTarget(choice: DeviceChoice): Promise<Target> {
         `WebGPU was asked for, but ${found.missing}. Use device 'auto' or 'wasm' to run without it.`,
       );
     }
-    return { adapter: null, reason: `WASM, because ${found.missing}.` };
+    return { adapter: null, report: null, reason: `WASM, because ${found.missing}.` };
   }
-  if (choice === 'webgpu') return { adapter: found, reason: 'WebGPU was asked for.' };
-  if (found.report.isSoftware) {
-    const name = found.report.description || found.report.architecture || found.report.vendor;
+  const { adapter, report } = found;
+  if (choice === 'webgpu') return { adapter, report, reason: 'WebGPU was asked for.' };
+  if (report.isSoftware) {
+    const name = report.description || report.architecture || report.vendor;
     return {
       adapter: null,
+      report,
       reason: `WASM, because the only WebGPU adapter (${name}) is a software one, which is far slower.`,
     };
   }
-  return { adapter: found, reason: 'WebGPU, because there is a GPU adapter.' };
+  return { adapter, report, reason: 'WebGPU, because there is a GPU adapter.' };
 }
 
 /** Loads an ONNX export of the Hub's conventions. */
 export async function createTransformersBackend(options: TransformersOptions): Promise<Backend> {
   const target = await chooseTarget(options.device);
   if (target.adapter) {
-    const fault = await tryWebGpu(options, target.adapter, target.reason);
+    const fault = await tryWebGpu(options, target.adapter, target.report, target.reason);
     if (fault instanceof TransformersBackend) return fault;
     if (options.device === 'webgpu') {
       throw new WebGPUUnavailableError(
@@ -64,7 +70,7 @@ export async function createTransformersBackend(options: TransformersOptions): P
   return new TransformersBackend(session, {
     device: 'wasm',
     reason: target.reason,
-    adapter: target.adapter?.report ?? null,
+    adapter: target.report,
     dtype: weights.dtype,
   });
 }
@@ -72,7 +78,8 @@ export async function createTransformersBackend(options: TransformersOptions): P
 /** The backend, or what the self-test found wrong with the numbers: then the device is gone again. */
 async function tryWebGpu(
   { files, config, dtype, contextLength, onProgress }: TransformersOptions,
-  { adapter, report }: NonNullable<Target['adapter']>,
+  adapter: GPUAdapter,
+  report: AdapterReport | null,
   reason: string,
 ): Promise<TransformersBackend | string> {
   const weights = await loadWeights(files, dtype, adapter.features.has('shader-f16'));

@@ -1,0 +1,157 @@
+import type { FromWorker } from '../../../src/protocol.ts';
+import type { Sequence } from '../../../worker/backends/backend.ts';
+import {
+  createTransformersBackend,
+  TransformersBackend,
+} from '../../../worker/backends/transformers/backend.ts';
+import { findAdapter, openDevice } from '../../../worker/backends/transformers/device.ts';
+import { configureRuntime } from '../../../worker/backends/transformers/runtime.ts';
+import { checkNumbers } from '../../../worker/backends/transformers/selftest.ts';
+import { createSession } from '../../../worker/backends/transformers/session.ts';
+import { loadWeights } from '../../../worker/backends/transformers/weights.ts';
+import { openModelFiles } from '../../../worker/cache/files.ts';
+import { loadModel } from '../../../worker/load.ts';
+import { Service } from '../../../worker/service.ts';
+import { largestDifference, referenceLogits } from '../../fixtures/reference-logits.ts';
+
+/**
+ * The worker's parts on the page itself, where a test can reach the device. Each function is called by a test in
+ * `worker.spec.ts`.
+ */
+const wasm = {
+  url: new URL('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.asyncify.wasm', location.href).href,
+};
+const folder = { kind: 'folder' as const, url: new URL('/models/tiny/', location.href).href };
+
+function files() {
+  return openModelFiles(folder, {
+    fetch: (url, init) => fetch(url, init),
+    caches: null,
+    onProgress: () => {},
+    signal: new AbortController().signal,
+  });
+}
+
+async function lastRow(sequence: Sequence, ids: number[]): Promise<Float32Array> {
+  const logits = await sequence.forward(ids);
+  const row = (await logits.read(0)).slice();
+  logits.release();
+  return row;
+}
+
+/** Largest differences to the reference logits from the CPU. */
+export async function compareWithReference() {
+  configureRuntime(wasm);
+  const model = files();
+  const backend = await createTransformersBackend({
+    files: model,
+    config: await model.json('config.json'),
+    device: 'webgpu',
+    dtype: 'auto',
+    contextLength: 2048,
+    onProgress: () => {},
+  });
+  const { promptTokenIds, decodeTokenIds, rows } = referenceLogits;
+  const sequence = await backend.open();
+  const whole = [largestDifference(await lastRow(sequence, promptTokenIds), rows[0]!)];
+  for (const [index, id] of decodeTokenIds.entries()) {
+    whole.push(largestDifference(await lastRow(sequence, [id]), rows[index + 1]!));
+  }
+  await sequence.truncate(40);
+  const lengthAfterTruncation = sequence.length;
+  const truncated = [
+    largestDifference(await lastRow(sequence, promptTokenIds.slice(40)), rows[0]!),
+    largestDifference(await lastRow(sequence, [decodeTokenIds[0]!]), rows[1]!),
+  ];
+  sequence.close();
+  await backend.close();
+  return {
+    report: backend.report,
+    tokens: promptTokenIds.length,
+    whole,
+    truncated,
+    lengthAfterTruncation,
+    memoryAfterClose: backend.memory(),
+  };
+}
+
+/** What the self-test says of a device whose narrow subgroups make ONNX Runtime's prefill wrong. */
+export async function selfTestOnNarrowSubgroups() {
+  configureRuntime(wasm);
+  const found = await findAdapter();
+  if (!found.adapter) throw new Error(found.missing);
+  const model = files();
+  const config = await model.json('config.json');
+  const own = await openDevice(found.adapter, 1);
+  const session = await createSession(await loadWeights(model, 'q4', false), config, 2048, own);
+  const backend = new TransformersBackend(session, {
+    device: 'webgpu',
+    reason: '',
+    adapter: found.report,
+    dtype: 'q4',
+  });
+  const fault = await checkNumbers(backend);
+  await backend.close();
+  return { lanes: found.adapter.info.subgroupMinSize, hasSubgroups: own.hasSubgroups, fault };
+}
+
+/** Destroys the device in the middle of an answer; then asks again. */
+export async function loseDevice() {
+  const devices: GPUDevice[] = [];
+  const requestDevice = GPUAdapter.prototype.requestDevice;
+  GPUAdapter.prototype.requestDevice = async function (this: GPUAdapter, descriptor) {
+    const device = await requestDevice.call(this, descriptor);
+    devices.push(device);
+    return device;
+  };
+  try {
+    const messages: FromWorker[] = [];
+    let wake = () => {};
+    const until = async (test: (message: FromWorker) => boolean) => {
+      for (;;) {
+        const found = messages.find(test);
+        if (found) return found;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    };
+    const service = new Service(
+      (message) => {
+        messages.push(message);
+        wake();
+      },
+      (message, onProgress, signal) =>
+        loadModel(message, onProgress, signal, { fetch: fetch.bind(window), caches: null, wasm }),
+    );
+    const backend = { kind: 'transformers' as const, device: 'webgpu' as const, dtype: 'auto' as const };
+    service.receive({ type: 'load', model: folder, backend, wasmUrl: null });
+    const loaded = await until((message) => message.type === 'loaded' || message.type === 'failed');
+    if (loaded.type === 'failed') throw new Error(loaded.error.message);
+    const job = {
+      messages: [{ role: 'user', content: 'Hello!' }],
+      tools: null,
+      templateArguments: {},
+      sampling: {},
+      choices: 1,
+    };
+    service.receive({ type: 'generate', request: 1, job: { ...job, maxTokens: 50 } });
+    service.receive({ type: 'generate', request: 2, job: { ...job, maxTokens: 2 } });
+    await until((message) => message.type === 'tokens' && message.from === 1);
+    devices[0]!.destroy();
+    const isEnd = (request: number) => (message: FromWorker) =>
+      (message.type === 'failed' || message.type === 'done') && message.request === request;
+    const first = await until(isEnd(1));
+    const second = await until(isEnd(2));
+    service.receive({ type: 'close' });
+    await until((message) => message.type === 'closed');
+    return {
+      first,
+      second,
+      devices: devices.length,
+      reports: messages.filter(({ type }) => type === 'device').length,
+    };
+  } finally {
+    GPUAdapter.prototype.requestDevice = requestDevice;
+  }
+}
