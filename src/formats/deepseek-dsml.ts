@@ -48,6 +48,19 @@ function tools(name: string, block: string, space: string): ToolFormat {
       INVOKE_START: { to: NAME, when: 'line-start', hold: 'declared' },
     },
     openersInReasoning: ['BLOCK_START'],
+    writing: {
+      blockStart: `${tag(block)}>\n`,
+      blockEnd: closer(block),
+      separator: '',
+      callStart: (called) => [`${tag('invoke name="')}${called}">\n`],
+      callEnd: `${closer('invoke')}\n`,
+      arguments: {
+        open: (key, kind) => `${tag('parameter name="')}${key}" string="${kind === 'text'}">`,
+        close: `${closer('parameter')}\n`,
+        separator: '',
+      },
+      trigger: `${tag(block)}>`,
+    },
     states: {
       [BLOCK]: {
         text: 'layout',

@@ -16,6 +16,12 @@ import { CONTENT, type States, type Terminals } from '../parser/format.ts';
 import { JsonArgumentsReader } from '../parser/json-calls.ts';
 import type { Family } from './family.ts';
 
+const SECTION_START = '<｜tool▁calls▁begin｜>';
+const SECTION_END = '<｜tool▁calls▁end｜>';
+const CALL_START = '<｜tool▁call▁begin｜>';
+const CALL_END = '<｜tool▁call▁end｜>';
+const SEPARATOR = '<｜tool▁sep｜>';
+
 const SECTION = 'SECTION';
 const TYPE = 'TYPE';
 const NAME = 'NAME';
@@ -24,11 +30,11 @@ const FENCE = 'FENCE';
 const BETWEEN = 'BETWEEN';
 
 const terminals: Terminals = {
-  SECTION_START: { text: '<｜tool▁calls▁begin｜>', token: 'required' },
-  SECTION_END: { text: '<｜tool▁calls▁end｜>', token: 'required' },
-  CALL_START: { text: '<｜tool▁call▁begin｜>', token: 'required' },
-  CALL_END: { text: '<｜tool▁call▁end｜>', token: 'required' },
-  SEPARATOR: { text: '<｜tool▁sep｜>', token: 'required' },
+  SECTION_START: { text: SECTION_START, token: 'required' },
+  SECTION_END: { text: SECTION_END, token: 'required' },
+  CALL_START: { text: CALL_START, token: 'required' },
+  CALL_END: { text: CALL_END, token: 'required' },
+  SEPARATOR: { text: SEPARATOR, token: 'required' },
 };
 
 const openers = (header: string): States[string]['on'] => ({
@@ -94,6 +100,15 @@ export const family: Family = {
         terminals,
         openers: openers(NAME),
         openersInReasoning: ['SECTION_START'],
+        writing: {
+          blockStart: SECTION_START,
+          blockEnd: SECTION_END,
+          separator: '',
+          callStart: (name) => [`${CALL_START}${name}${SEPARATOR}`],
+          callEnd: CALL_END,
+          arguments: 'json',
+          trigger: SECTION_START,
+        },
         states: {
           ...section(NAME),
           [NAME]: {
@@ -125,6 +140,15 @@ export const family: Family = {
         },
         openers: openers(TYPE),
         openersInReasoning: ['SECTION_START'],
+        writing: {
+          blockStart: SECTION_START,
+          blockEnd: SECTION_END,
+          separator: '\n',
+          callStart: (name) => [`${CALL_START}function${SEPARATOR}${name}\n\`\`\`json\n`],
+          callEnd: `\n\`\`\`${CALL_END}`,
+          arguments: 'json',
+          trigger: SECTION_START,
+        },
         states: {
           ...section(TYPE),
           [TYPE]: { text: 'discard', on: { SEPARATOR: { to: NAME } } },

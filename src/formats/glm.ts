@@ -16,6 +16,13 @@
 import { CONTENT, type ReasoningFormat, type ToolFormat } from '../parser/format.ts';
 import type { Family } from './family.ts';
 
+const START = '<tool_call>';
+const END = '</tool_call>';
+const KEY_START = '<arg_key>';
+const KEY_END = '</arg_key>';
+const VALUE_START = '<arg_value>';
+const VALUE_END = '</arg_value>';
+
 const NAME = 'NAME';
 const PAIRS = 'PAIRS';
 const KEY = 'KEY';
@@ -36,18 +43,32 @@ const reasoning = (name: string): ReasoningFormat => ({
   literalWhenOff: true,
 });
 
-const tools = (name: string): ToolFormat => ({
+/** `line`: what stands between the parts of a call. */
+const tools = (name: string, line: string): ToolFormat => ({
   name,
   terminals: {
-    TOOL_START: { text: '<tool_call>', token: 'required' },
-    TOOL_END: { text: '</tool_call>', token: 'required' },
-    KEY_START: { text: '<arg_key>', token: 'optional' },
-    KEY_END: { text: '</arg_key>', token: 'optional' },
-    VALUE_START: { text: '<arg_value>', token: 'optional' },
-    VALUE_END: { text: '</arg_value>', token: 'optional' },
+    TOOL_START: { text: START, token: 'required' },
+    TOOL_END: { text: END, token: 'required' },
+    KEY_START: { text: KEY_START, token: 'optional' },
+    KEY_END: { text: KEY_END, token: 'optional' },
+    VALUE_START: { text: VALUE_START, token: 'optional' },
+    VALUE_END: { text: VALUE_END, token: 'optional' },
   },
   openers: { TOOL_START: { to: NAME, hold: 'any' } },
   openersInReasoning: ['TOOL_START'],
+  writing: {
+    blockStart: '',
+    blockEnd: '',
+    separator: line,
+    callStart: (called) => [`${START}${called}${line}`],
+    callEnd: END,
+    arguments: {
+      open: (key) => `${KEY_START}${key}${KEY_END}${line}${VALUE_START}`,
+      close: `${VALUE_END}${line}`,
+      separator: '',
+    },
+    trigger: START,
+  },
   states: {
     [NAME]: {
       text: 'name',
@@ -104,11 +125,11 @@ export const family: Family = {
   ],
   tools: [
     {
-      format: tools('glm45'),
+      format: tools('glm45', '\n'),
       recognise: ({ chatTemplate }) => isGlm(chatTemplate) && !isInline(chatTemplate),
     },
     {
-      format: tools('glm47'),
+      format: tools('glm47', ''),
       recognise: ({ chatTemplate }) => isGlm(chatTemplate) && isInline(chatTemplate),
     },
   ],

@@ -15,6 +15,9 @@ import { CONTENT } from '../parser/format.ts';
 import { JsonEnvelopeReader } from '../parser/json-calls.ts';
 import type { Family } from './family.ts';
 
+const START = '<tool_call>';
+const END = '</tool_call>';
+
 const CALL = 'CALL';
 const AFTER = 'AFTER';
 
@@ -24,12 +27,21 @@ export const family: Family = {
       format: {
         name: 'hermes',
         terminals: {
-          TOOL_START: { text: '<tool_call>', token: 'optional' },
-          TOOL_END: { text: '</tool_call>', token: 'optional' },
+          TOOL_START: { text: START, token: 'optional' },
+          TOOL_END: { text: END, token: 'optional' },
           BRACE: { text: '}', token: 'never' },
         },
         openers: { TOOL_START: { to: CALL, hold: 'any' } },
         openersInReasoning: ['TOOL_START'],
+        writing: {
+          blockStart: '',
+          blockEnd: '',
+          separator: '\n',
+          callStart: (name) => [`${START}\n{"name": ${JSON.stringify(name)}, "arguments": `],
+          callEnd: `}\n${END}`,
+          arguments: 'json',
+          trigger: START,
+        },
         states: {
           [CALL]: {
             text: 'call',

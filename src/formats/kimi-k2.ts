@@ -11,9 +11,15 @@
  * The id counts on through the conversation and goes back to the model as it is. Rests on the chat templates of
  * moonshotai/Kimi-K2-Instruct and moonshotai/Kimi-K2-Thinking.
  */
-import { CONTENT } from '../parser/format.ts';
+import { CONTENT, DIGITS } from '../parser/format.ts';
 import { JsonArgumentsReader } from '../parser/json-calls.ts';
 import type { Family } from './family.ts';
+
+const SECTION_START = '<|tool_calls_section_begin|>';
+const SECTION_END = '<|tool_calls_section_end|>';
+const CALL_START = '<|tool_call_begin|>';
+const CALL_END = '<|tool_call_end|>';
+const ARGUMENTS_START = '<|tool_call_argument_begin|>';
 
 const SECTION = 'SECTION';
 const NAME = 'NAME';
@@ -46,22 +52,31 @@ export const family: Family = {
         name: 'kimi_k2',
         terminals: {
           SECTION_START: {
-            text: ['<|tool_calls_section_begin|>', '<|tool_call_section_begin|>'],
+            text: [SECTION_START, '<|tool_call_section_begin|>'],
             token: 'required',
           },
           SECTION_END: {
-            text: ['<|tool_calls_section_end|>', '<|tool_call_section_end|>'],
+            text: [SECTION_END, '<|tool_call_section_end|>'],
             token: 'required',
           },
-          CALL_START: { text: '<|tool_call_begin|>', token: 'required' },
-          CALL_END: { text: '<|tool_call_end|>', token: 'required' },
-          ARGUMENTS_START: { text: '<|tool_call_argument_begin|>', token: 'required' },
+          CALL_START: { text: CALL_START, token: 'required' },
+          CALL_END: { text: CALL_END, token: 'required' },
+          ARGUMENTS_START: { text: ARGUMENTS_START, token: 'required' },
         },
         openers: {
           SECTION_START: { to: SECTION, hold: 'any' },
           CALL_START: { to: NAME, when: 'line-start', hold: 'declared' },
         },
         openersInReasoning: ['SECTION_START'],
+        writing: {
+          blockStart: SECTION_START,
+          blockEnd: SECTION_END,
+          separator: '',
+          callStart: (name) => [`${CALL_START}functions.${name}:`, DIGITS, ARGUMENTS_START],
+          callEnd: CALL_END,
+          arguments: 'json',
+          trigger: SECTION_START,
+        },
         states: {
           [SECTION]: {
             text: 'discard',

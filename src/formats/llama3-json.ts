@@ -37,6 +37,15 @@ export const family: Family = {
           ],
         },
         openersInReasoning: ['PYTHON_TAG'],
+        writing: {
+          blockStart: '',
+          blockEnd: '',
+          separator: '; ',
+          callStart: (name) => [`{"name": ${JSON.stringify(name)}, "parameters": `],
+          callEnd: '}',
+          arguments: 'json',
+          trigger: '{"name": "',
+        },
         states: {
           [TAGGED]: {
             text: 'layout',

@@ -15,6 +15,13 @@
 import { CONTENT } from '../parser/format.ts';
 import type { Family } from './family.ts';
 
+const BLOCK_START = '<minimax:tool_call>';
+const BLOCK_END = '</minimax:tool_call>';
+const INVOKE = '<invoke name="';
+const INVOKE_END = '</invoke>';
+const PARAMETER = '<parameter name="';
+const PARAMETER_END = '</parameter>';
+
 const BLOCK = 'BLOCK';
 const NAME = 'NAME';
 const PARAMETERS = 'PARAMETERS';
@@ -49,16 +56,16 @@ export const family: Family = {
       format: {
         name: 'minimax_m2',
         terminals: {
-          BLOCK_START: { text: '<minimax:tool_call>', token: 'optional' },
-          BLOCK_END: { text: '</minimax:tool_call>', token: 'optional' },
-          INVOKE_START: { text: ['<invoke name="', "<invoke name='", '<invoke name='], token: 'never' },
+          BLOCK_START: { text: BLOCK_START, token: 'optional' },
+          BLOCK_END: { text: BLOCK_END, token: 'optional' },
+          INVOKE_START: { text: [INVOKE, "<invoke name='", '<invoke name='], token: 'never' },
           NAME_END: { text: ['">', "'>", '>'], token: 'never' },
-          INVOKE_END: { text: '</invoke>', token: 'never' },
+          INVOKE_END: { text: INVOKE_END, token: 'never' },
           PARAMETER_START: {
-            text: ['<parameter name="', "<parameter name='", '<parameter name='],
+            text: [PARAMETER, "<parameter name='", '<parameter name='],
             token: 'never',
           },
-          PARAMETER_END: { text: '</parameter>', token: 'never' },
+          PARAMETER_END: { text: PARAMETER_END, token: 'never' },
         },
         openers: {
           BLOCK_START: { to: BLOCK, hold: 'any' },
@@ -66,6 +73,15 @@ export const family: Family = {
           INVOKE_START: { to: NAME, when: 'line-start', hold: 'declared' },
         },
         openersInReasoning: ['BLOCK_START'],
+        writing: {
+          blockStart: `${BLOCK_START}\n`,
+          blockEnd: BLOCK_END,
+          separator: '',
+          callStart: (name) => [`${INVOKE}${name}">\n`],
+          callEnd: `${INVOKE_END}\n`,
+          arguments: { open: (key) => `${PARAMETER}${key}">`, close: `${PARAMETER_END}\n`, separator: '' },
+          trigger: BLOCK_START,
+        },
         states: {
           [BLOCK]: {
             text: 'layout',

@@ -17,6 +17,9 @@ import { CONTENT } from '../parser/format.ts';
 import { JsonArgumentsReader, JsonEnvelopeListReader } from '../parser/json-calls.ts';
 import type { Family } from './family.ts';
 
+const TOOL_CALLS = '[TOOL_CALLS]';
+const ARGS = '[ARGS]';
+
 const NAME = 'NAME';
 const ARGUMENTS = 'ARGUMENTS';
 const LIST = 'LIST';
@@ -53,13 +56,22 @@ export const family: Family = {
       format: {
         name: 'mistral',
         terminals: {
-          TOOL_CALLS: { text: '[TOOL_CALLS]', token: 'required' },
-          ARGS: { text: '[ARGS]', token: 'optional' },
+          TOOL_CALLS: { text: TOOL_CALLS, token: 'required' },
+          ARGS: { text: ARGS, token: 'optional' },
           BRACE: { text: '{', token: 'never' },
           BRACKET: { text: '[', token: 'never' },
         },
         openers: { TOOL_CALLS: { to: NAME, hold: 'any' } },
         openersInReasoning: ['TOOL_CALLS'],
+        writing: {
+          blockStart: '',
+          blockEnd: '',
+          separator: '',
+          callStart: (name) => [`${TOOL_CALLS}${name}${ARGS}`],
+          callEnd: '',
+          arguments: 'json',
+          trigger: TOOL_CALLS,
+        },
         states: {
           [NAME]: {
             text: 'name',

@@ -30,6 +30,7 @@ export const family: Family = {
           ],
         },
         openersInReasoning: [],
+        writing: null,
         states: {
           [CALLS]: {
             text: 'call',

@@ -20,6 +20,13 @@
 import { CONTENT } from '../parser/format.ts';
 import type { Family } from './family.ts';
 
+const START = '<tool_call>';
+const END = '</tool_call>';
+const FUNCTION = '<function=';
+const FUNCTION_END = '</function>';
+const PARAMETER = '<parameter=';
+const PARAMETER_END = '</parameter>';
+
 const WRAPPER = 'WRAPPER';
 const NAME = 'NAME';
 const PARAMETERS = 'PARAMETERS';
@@ -34,12 +41,12 @@ export const family: Family = {
       format: {
         name: 'qwen3_coder',
         terminals: {
-          TOOL_START: { text: '<tool_call>', token: 'required' },
-          TOOL_END: { text: '</tool_call>', token: 'required' },
-          FUNCTION_START: { text: '<function=', token: 'never' },
-          FUNCTION_END: { text: '</function>', token: 'never' },
-          PARAMETER_START: { text: '<parameter=', token: 'never' },
-          PARAMETER_END: { text: '</parameter>', token: 'never' },
+          TOOL_START: { text: START, token: 'required' },
+          TOOL_END: { text: END, token: 'required' },
+          FUNCTION_START: { text: FUNCTION, token: 'never' },
+          FUNCTION_END: { text: FUNCTION_END, token: 'never' },
+          PARAMETER_START: { text: PARAMETER, token: 'never' },
+          PARAMETER_END: { text: PARAMETER_END, token: 'never' },
           ANGLE: { text: '>', token: 'never' },
         },
         openers: {
@@ -47,6 +54,19 @@ export const family: Family = {
           FUNCTION_START: { to: NAME, when: 'line-start', hold: 'declared' },
         },
         openersInReasoning: ['TOOL_START'],
+        writing: {
+          blockStart: '',
+          blockEnd: '',
+          separator: '\n',
+          callStart: (name) => [`${START}\n${FUNCTION}${name}>\n`],
+          callEnd: `${FUNCTION_END}\n${END}`,
+          arguments: {
+            open: (key) => `${PARAMETER}${key}>\n`,
+            close: `\n${PARAMETER_END}\n`,
+            separator: '',
+          },
+          trigger: START,
+        },
         states: {
           [WRAPPER]: {
             text: 'layout',

@@ -106,6 +106,37 @@ export interface State {
 
 export type States = Readonly<Record<string, State>>;
 
+/** Stands in a call's opener for a number that the model chooses. */
+export const DIGITS = Symbol('digits');
+
+/** How a parameter is written. */
+export interface ParameterWriting {
+  /** `kind` is how the value stands there: as its text, or as JSON. */
+  open(key: string, kind: 'text' | 'json'): string;
+  close: string;
+  /** Between one parameter's closer and the next one's opener. */
+  separator: string;
+}
+
+/**
+ * How a family writes a run of calls. The grammar is made from it, of the same strings that the states read.
+ *
+ * ```
+ * blockStart callStart(name) arguments callEnd separator callStart(name) arguments callEnd blockEnd
+ * ```
+ */
+export interface CallWriting {
+  /** Once around a run of calls; empty where each call stands by itself. */
+  blockStart: string;
+  blockEnd: string;
+  separator: string;
+  callStart(name: string): readonly (string | typeof DIGITS)[];
+  callEnd: string;
+  arguments: 'json' | ParameterWriting;
+  /** What begins a run of calls in free text: a beginning of its first string that means nothing else. */
+  trigger: string;
+}
+
 /** Reasoning markers of a family. */
 export interface ReasoningFormat {
   name: string;
@@ -132,6 +163,8 @@ export interface ToolFormat {
   /** Of these, the terminals that may open a call inside reasoning too. */
   openersInReasoning: readonly string[];
   states: States;
+  /** Null where there is no grammar for the calls; then they can't be required. */
+  writing: CallWriting | null;
   /** How `key` and `value` text becomes JSON, for formats that have them. */
   parameters?: ParameterSyntax;
   /** Id of a call where the family has ids of its own. `index` counts the conversation's calls from 0. */
