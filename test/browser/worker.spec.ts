@@ -1,7 +1,8 @@
 import { expect, test } from './harness/fixture.ts';
+import { type Heap, openHeapMeter } from './worker/heap.ts';
 
 test.use({ needsLibrary: false });
-test.describe.configure({ timeout: 150_000 });
+test.describe.configure({ timeout: 240_000 });
 
 /** Modules as the page imports them. */
 const client = '/test/browser/worker/client.ts';
@@ -43,51 +44,69 @@ test('a lost device ends its request with DeviceLostError, and the next one work
   expect({ devices, reports }).toEqual({ devices: 2, reports: 1 });
 });
 
-test('twenty requests, five aborted, one cut: GPU memory does not grow from the fifth on', async ({
+test('twenty requests, five aborted, one cut: GPU memory and heaps do not grow from the fifth on', async ({
   page,
 }) => {
-  const result = await page.evaluate(
-    async ({ client, question }) => {
-      const { WorkerClient } = (await import(client)) as typeof import('./worker/client.ts');
-      const worker = new WorkerClient();
-      const loaded = await worker.load({ kind: 'transformers', device: 'webgpu', dtype: 'auto' });
-      const memory: { gpuBuffers: number; gpuBytes: number }[] = [];
-      const reasons: string[] = [];
-      const answers: string[] = [];
-      for (let index = 0; index < 20; index++) {
-        const run = worker.generate({ messages: question, maxTokens: 3 });
+  const device = await page.evaluate(async (client) => {
+    const { WorkerClient } = (await import(client)) as typeof import('./worker/client.ts');
+    const worker = new WorkerClient();
+    Object.assign(window, { worker });
+    return (await worker.load({ kind: 'transformers', device: 'webgpu', dtype: 'auto' })).device.device;
+  }, client);
+  expect(device).toBe('webgpu');
+  const meter = await openHeapMeter(page);
+
+  /** Runs request `index`, ended early in the given way, and measures what is left of it. */
+  const run = (index: number, early: 'abort' | 'cut' | null) =>
+    page.evaluate(
+      async ({ index, early, question }) => {
+        const { worker } = window as unknown as { worker: import('./worker/client.ts').WorkerClient };
+        const request = worker.generate({ messages: question, maxTokens: 2 });
         const step = worker.next((message) => (message.type === 'tokens' ? true : undefined));
-        if (index % 4 === 3) {
-          await Promise.race([step, new Promise((resolve) => setTimeout(resolve, Math.random() * 1000))]);
-          worker.send({ type: 'abort', request: run.request });
-        } else if (index === 9) {
-          await step;
-          worker.send({ type: 'cut', request: run.request, choice: 0, at: 1 });
+        if (early === 'cut') await step;
+        if (early === 'abort') {
+          await Promise.race([step, new Promise((resolve) => setTimeout(resolve, Math.random() * 800))]);
+          worker.send({ type: 'abort', request: request.request });
+        } else if (early === 'cut') {
+          worker.send({ type: 'cut', request: request.request, choice: 0, at: 1 });
         }
-        const end = await run.end;
-        if (end.type !== 'done') throw new Error(JSON.stringify(end));
-        reasons.push(end.choices[0]!.reason);
-        if (end.choices[0]!.reason === 'length') answers.push(run.ids.join());
+        const end = await request.end;
+        if (end.type !== 'done') throw new Error(`Request ${index}: ${end.error.message}`);
         const { gpuBuffers, gpuBytes } = await worker.memory();
-        memory.push({ gpuBuffers, gpuBytes });
-      }
-      await worker.close();
-      return { device: loaded.device.device, memory, reasons, answers: [...new Set(answers)] };
-    },
-    { client, question },
-  );
-  console.log(JSON.stringify(result));
-  expect(result.device).toBe('webgpu');
-  expect(result.reasons.filter((reason) => reason === 'abort').length).toBeGreaterThan(0);
-  expect(result.reasons[9]).toBe('cut');
-  // Whatever was aborted before, the answer is the same.
-  expect(result.answers).toHaveLength(1);
-  const settled = result.memory[4]!;
-  expect(settled.gpuBuffers).toBeGreaterThan(0);
-  for (const { gpuBuffers, gpuBytes } of result.memory.slice(5)) {
-    expect(gpuBuffers).toBeLessThanOrEqual(settled.gpuBuffers);
-    expect(gpuBytes).toBeLessThanOrEqual(settled.gpuBytes);
+        // The client keeps what came; that is not the worker's doing.
+        worker.messages.length = 0;
+        return { reason: end.choices[0]!.reason, answer: request.ids.join(), gpuBuffers, gpuBytes };
+      },
+      { index, early, question },
+    );
+
+  const runs = [];
+  const heaps: { page: Heap; worker: Heap }[] = [];
+  for (let index = 0; index < 20; index++) {
+    runs.push(await run(index, index % 4 === 3 ? 'abort' : index === 9 ? 'cut' : null));
+    if (index === 4 || index === 19) heaps.push({ page: await meter.page(), worker: await meter.worker() });
   }
+  expect(runs[9]!.reason).toBe('cut');
+  expect(runs.filter(({ reason }) => reason === 'abort').length).toBeGreaterThan(0);
+  // Whatever was aborted before, the answer is the same.
+  const answers = runs.filter(({ reason }) => reason === 'length').map(({ answer }) => answer);
+  expect(new Set(answers).size).toBe(1);
+  expect(runs[4]!.gpuBuffers).toBeGreaterThan(0);
+  for (const { gpuBuffers, gpuBytes } of runs.slice(5)) {
+    expect(gpuBuffers).toBeLessThanOrEqual(runs[4]!.gpuBuffers);
+    expect(gpuBytes).toBeLessThanOrEqual(runs[4]!.gpuBytes);
+  }
+  const [early, late] = heaps as [(typeof heaps)[0], (typeof heaps)[0]];
+  for (const place of ['page', 'worker'] as const) {
+    // Logits, caches and messages with ids live in array buffers.
+    expect(late[place].backing - early[place].backing, `${place}: array buffers`).toBeLessThan(16_384);
+    // Compiled code and its statistics grow a little for as long as the code is young.
+    expect(late[place].used - early[place].used, `${place}: objects`).toBeLessThan(600_000);
+  }
+  await page.evaluate(async () => {
+    const { worker } = window as unknown as { worker: import('./worker/client.ts').WorkerClient };
+    await worker.close();
+  });
 });
 
 test('without a GPU, auto runs on WASM and says why', async ({ page }) => {
