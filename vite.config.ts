@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
 import { declarations } from './scripts/declarations.ts';
+import { xgrammar } from './scripts/xgrammar.mjs';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -10,8 +11,11 @@ const common: UserConfig = {
   base: './',
   publicDir: false,
   cacheDir: path('node_modules/.vite'),
+  // For workers that are served; those that are built have their own list.
+  plugins: [xgrammar()],
   worker: {
     format: 'es',
+    plugins: () => [xgrammar()],
     // One file: bundlers of applications emit the worker as it is and would not follow it to its chunks.
     rolldownOptions: {
       output: { codeSplitting: false, minify: true, entryFileNames: 'assets/worker-[hash].js' },

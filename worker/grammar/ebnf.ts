@@ -1,0 +1,225 @@
+import { BadRequestError } from '../../src/errors.ts';
+import { ebnfReferences } from './ebnf-source.ts';
+import type { GuardSpec } from './guard/spec.ts';
+import { SIGNAL, SIGNAL_LIMIT, signalText, TOKEN_END, TOKEN_START } from './signs.ts';
+
+/** A place in free text from which on the grammar decides. */
+export interface Dispatch {
+  /** The text, or the added token, that opens it. */
+  opener: string;
+  /** Rule or expression for what follows the opener. */
+  body: string;
+}
+
+/** Prefix of the header lines that carry the guards of a grammar. */
+export const GUARD_HEADER = '#guard ';
+
+/**
+ * One grammar for one request, built rule by rule. Expressions are strings in the notation of xgrammar; names of
+ * rules are expressions too.
+ *
+ * ```
+ * const grammar = new EbnfGrammar(['<tool_call>', '</tool_call>']);
+ * const call = grammar.rule('call', `${grammar.markup('<tool_call>')} "{}" ${grammar.markup('</tool_call>')}`);
+ * const source = grammar.toString(call);
+ * ```
+ *
+ * An added token of the model is never the same as its spelling: `markup` writes the token, `literal` the text.
+ */
+export class EbnfGrammar {
+  readonly #rules = new Map<string, string>();
+  readonly #names = new Map<string, string>();
+  readonly #tokens: ReadonlySet<string>;
+  readonly #tokenStarts: ReadonlySet<string>;
+  readonly #longestToken: number;
+  readonly #guards: GuardSpec[] = [];
+  readonly #guardNumbers = new Map<string, number>();
+  #count = 0;
+
+  /** @param tokens texts of the added tokens of the model, as `markerTokens` lists them */
+  constructor(tokens: Iterable<string> = []) {
+    this.#tokens = new Set(tokens);
+    this.#tokenStarts = new Set([...this.#tokens].map((text) => text[0]!));
+    this.#longestToken = Math.max(0, ...[...this.#tokens].map((text) => text.length));
+  }
+
+  /** Rules so far. */
+  get size(): number {
+    return this.#rules.size;
+  }
+
+  /** Adds a rule, or finds the one with the same body. Returns its name. */
+  rule(hint: string, body: string): string {
+    const known = this.#names.get(body);
+    if (known !== undefined) return known;
+    const name = this.reserve(hint);
+    this.define(name, body);
+    return name;
+  }
+
+  /** A name whose rule is defined later, for rules that name themselves. */
+  reserve(hint: string): string {
+    const word = hint.replace(/[^A-Za-z0-9]+/g, '_').slice(0, 24);
+    return `${/^[A-Za-z]/.test(word) ? word : `r${word}`}_${this.#count++}`;
+  }
+
+  define(name: string, body: string): void {
+    this.#rules.set(name, body);
+    if (!this.#names.has(body)) this.#names.set(body, name);
+  }
+
+  /**
+   * Text spelled in ordinary tokens.
+   *
+   * @throws BadRequestError for the characters U+0000 to U+0003, which no grammar here can spell
+   */
+  literal(text: string): string {
+    if (Array.from(text).some((character) => character <= TOKEN_END)) {
+      throw new BadRequestError(
+        `The text ${JSON.stringify(text)} has a control character (U+0000 to U+0003) that a grammar can't spell.`,
+        { code: 'grammar_unsupported' },
+      );
+    }
+    return quote(text);
+  }
+
+  /** A format's own text: where it has the text of an added token, the token. */
+  markup(text: string): string {
+    let marked = '';
+    for (let at = 0; at < text.length; ) {
+      const token = this.#tokenAt(text, at);
+      marked += token === null ? text[at]! : TOKEN_START + token + TOKEN_END;
+      at += token?.length ?? 1;
+    }
+    return quote(marked);
+  }
+
+  /** Whether the model has an added token with this text. */
+  isToken(text: string): boolean {
+    return this.#tokens.has(text);
+  }
+
+  /**
+   * Any text, up to the end of the model's turn. An opener leaves it; once its body has ended, text goes on, or,
+   * with `isOnce`, nothing follows. Added tokens other than the openers can't come.
+   */
+  freeText(dispatches: readonly Dispatch[], { isOnce = false } = {}): string {
+    return this.#tagDispatch(dispatches, `stop_eos=true, loop_after_dispatch=${!isOnce}`);
+  }
+
+  /** Any text up to and including the closer: a text, or an added token. Other added tokens can't come. */
+  textUntil(closer: string): string {
+    if (this.#tokens.has(closer))
+      return `[^${escapeClass(`${SIGNAL}-${TOKEN_END}`)}]* ${this.markup(closer)}`;
+    return this.#tagDispatch([], `stop_eos=false, stop_str=(${this.literal(closer)})`, closer);
+  }
+
+  /** The literal of the signal by which the guard is called. */
+  guard(spec: GuardSpec): string {
+    const key = JSON.stringify(spec);
+    let number = this.#guardNumbers.get(key);
+    if (number === undefined) {
+      number = this.#guards.length;
+      if (number === SIGNAL_LIMIT) {
+        throw new BadRequestError(
+          `The schemas have more than ${SIGNAL_LIMIT} different patterns, formats, lengths and open objects: offer fewer tools, or simpler ones.`,
+          { code: 'grammar_too_large' },
+        );
+      }
+      this.#guards.push(spec);
+      this.#guardNumbers.set(key, number);
+    }
+    return quote(signalText(number));
+  }
+
+  /** The whole grammar, without the rules that `root` does not reach. */
+  toString(root: string): string {
+    const lines: string[] = [];
+    const seen = new Set<string>();
+    const waiting = [...ebnfReferences(root)];
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+      const body = this.#rules.get(name);
+      if (body === undefined) throw new Error(`The grammar names the rule ${name}, which it does not have.`);
+      if (seen.has(name)) continue;
+      seen.add(name);
+      lines.push(`${name} ::= ${body}`);
+      waiting.push(...ebnfReferences(body));
+    }
+    const guards = this.#guards.map((spec, number) => `${GUARD_HEADER}${number} ${JSON.stringify(spec)}`);
+    return `${[...guards, `root ::= ${root}`, ...lines].join('\n')}\n`;
+  }
+
+  #tokenAt(text: string, at: number): string | null {
+    if (!this.#tokenStarts.has(text[at]!)) return null;
+    for (let length = Math.min(this.#longestToken, text.length - at); length > 0; length--) {
+      const candidate = text.slice(at, at + length);
+      if (this.#tokens.has(candidate)) return candidate;
+    }
+    return null;
+  }
+
+  #tagDispatch(dispatches: readonly Dispatch[], options: string, closer?: string): string {
+    const never = this.rule('never', quote(SIGNAL + TOKEN_END + SIGNAL));
+    const openers = new Map<string, string[]>();
+    const tokens: string[] = [];
+    for (const { opener, body } of dispatches) {
+      if (this.#tokens.has(opener)) tokens.push(`${quote(opener + TOKEN_END)} ${body}`);
+      else openers.set(opener, [...(openers.get(opener) ?? []), `(${body})`]);
+    }
+    checkTriggers([...openers.keys(), ...(closer === undefined ? [] : [closer])]);
+    const triggers = [
+      `(${quote(SIGNAL)}, ${never})`,
+      `(${quote(TOKEN_START)}, ${tokens.length > 0 ? this.rule('token', tokens.join(' | ')) : never})`,
+      ...[...openers].map(
+        ([opener, bodies]) => `(${quote(opener)}, ${this.rule('dispatch', bodies.join(' | '))})`,
+      ),
+    ];
+    return this.rule('text', `TagDispatch(${triggers.join(', ')}, ${options})`);
+  }
+}
+
+/**
+ * xgrammar looks for triggers without going back: after `\n<` it does not find `<call>` if it waits for `\n<p>`.
+ * Only texts whose first characters come nowhere else in them are always found.
+ */
+function checkTriggers(texts: readonly string[]): void {
+  const firsts = new Set(texts.map((text) => text[0]!));
+  for (const text of texts) {
+    if ([...text.slice(1)].some((character) => firsts.has(character))) {
+      throw new Error(
+        `${JSON.stringify(text)} can't be found reliably in text beside ${JSON.stringify(texts)}.`,
+      );
+    }
+  }
+}
+
+const SHORT: Readonly<Record<string, string>> = {
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '"': '\\"',
+  '\\': '\\\\',
+};
+
+function escapeCharacter(character: string): string {
+  const short = SHORT[character];
+  if (short !== undefined) return short;
+  return character >= ' ' && character <= '~' ? character : hexEscape(character);
+}
+
+function hexEscape(character: string): string {
+  const code = character.codePointAt(0)!;
+  const hex = code.toString(16);
+  return code > 0xffff ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`;
+}
+
+/** Text as it stands between the quotes of a literal. */
+export const escapeText = (text: string) => Array.from(text, escapeCharacter).join('');
+
+const quote = (text: string) => `"${escapeText(text)}"`;
+
+/** Characters and ranges (`a-z`) inside of brackets. */
+export const escapeClass = (text: string) =>
+  Array.from(text, (character) =>
+    '[]^'.includes(character) ? hexEscape(character) : escapeCharacter(character),
+  ).join('');

@@ -1,0 +1,196 @@
+import type { Handle } from 'virtual:xgrammar';
+import { BadRequestError } from '../../src/errors.ts';
+import type { TokenTable } from '../../src/protocol.ts';
+import { escapeText, GUARD_HEADER } from './ebnf.ts';
+import type { Guard } from './guard/guard.ts';
+import type { GuardSpec } from './guard/spec.ts';
+import { GrammarMatcher } from './matcher.ts';
+import { TOKEN_END, TOKEN_START } from './signs.ts';
+import { GrammarVocabulary } from './vocabulary.ts';
+import { CompileTimeoutError, XgrammarError, XgrammarInstance } from './xgrammar.ts';
+
+export interface GrammarEngineOptions {
+  table: TokenTable;
+  /** Values of a row of logits. */
+  width: number;
+  /**
+   * Tokens that end the model's turn: allowed exactly where a grammar can end. A token that a grammar spells
+   * itself, as harmony's `<|call|>`, does not belong here.
+   */
+  eosTokenIds: readonly number[];
+  /** Milliseconds that one compile may take. */
+  compileLimit?: number;
+  /** Characters of grammars that are kept compiled. */
+  cacheSize?: number;
+}
+
+/** A grammar that outputs can be held to. */
+export interface CompiledGrammar {
+  /** Starts an output. */
+  matcher(): GrammarMatcher;
+}
+
+/** The most characters of one grammar. */
+const LARGEST_SOURCE = 4_000_000;
+
+/** Compiles grammars for one loaded model. One engine a model. */
+export class GrammarEngine {
+  readonly vocabulary: GrammarVocabulary;
+  readonly #options: Required<Pick<GrammarEngineOptions, 'compileLimit' | 'cacheSize'>>;
+  readonly #stopTokenIds: ReadonlySet<number>;
+  readonly #cache = new Map<string, CachedGrammar>();
+  #cachedCharacters = 0;
+  #instance: Promise<XgrammarInstance> | null = null;
+
+  constructor({
+    table,
+    width,
+    eosTokenIds,
+    compileLimit = 1000,
+    cacheSize = 2_000_000,
+  }: GrammarEngineOptions) {
+    this.vocabulary = new GrammarVocabulary(table, width);
+    this.#options = { compileLimit, cacheSize };
+    this.#stopTokenIds = new Set(eosTokenIds);
+  }
+
+  /** Loads what the first compile needs, which otherwise waits for it. */
+  async prepare(): Promise<void> {
+    await this.#acquire();
+  }
+
+  /**
+   * @param source what `EbnfGrammar.toString` gave
+   * @throws BadRequestError for a grammar that is none, or that takes too long to compile
+   */
+  async compile(source: string): Promise<CompiledGrammar> {
+    const cached = this.#cache.get(source);
+    if (cached) {
+      this.#cache.delete(source);
+      this.#cache.set(source, cached);
+      return cached;
+    }
+    const compiled = await this.#compile(source);
+    this.#cache.set(source, compiled);
+    this.#cachedCharacters += source.length;
+    for (const oldest of this.#cache.keys()) {
+      if (this.#cachedCharacters <= this.#options.cacheSize || oldest === source) break;
+      this.#cache.delete(oldest);
+      this.#cachedCharacters -= oldest.length;
+    }
+    return compiled;
+  }
+
+  /** Releases everything; matchers that are left may not be used. */
+  dispose(): void {
+    this.#drop();
+  }
+
+  async #compile(source: string): Promise<CachedGrammar> {
+    if (source.length > LARGEST_SOURCE) throw tooLarge(`It has ${source.length} characters.`);
+    const instance = await this.#acquire();
+    try {
+      const handle = instance.compile(source, this.#options.compileLimit);
+      return new CachedGrammar(instance, handle, this.vocabulary, this.#stopTokenIds, source);
+    } catch (error) {
+      if (error instanceof CompileTimeoutError) {
+        this.#drop();
+        throw tooLarge(`Its compilation was stopped after ${this.#options.compileLimit} ms.`);
+      }
+      if (!(error instanceof XgrammarError)) throw error;
+      if (error.isFatal) this.#drop();
+      const reason = error.isFatal ? 'it is nested too deep, or too large' : error.message;
+      throw new BadRequestError(`The grammar can't be compiled: ${reason}`, {
+        code: 'grammar_invalid',
+        cause: error,
+      });
+    }
+  }
+
+  #acquire(): Promise<XgrammarInstance> {
+    this.#instance ??= XgrammarInstance.create(this.vocabulary.encoded(), [...this.#stopTokenIds]);
+    const instance = this.#instance;
+    instance.catch(() => {
+      if (this.#instance === instance) this.#instance = null;
+    });
+    return instance;
+  }
+
+  /** Leaves the instance, with all its memory, to the garbage collector. */
+  #drop(): void {
+    this.#instance = null;
+    this.#cache.clear();
+    this.#cachedCharacters = 0;
+  }
+}
+
+const tooLarge = (reason: string) =>
+  new BadRequestError(`The grammar is too large. ${reason} Offer fewer tools, or simpler schemas.`, {
+    code: 'grammar_too_large',
+  });
+
+class CachedGrammar implements CompiledGrammar {
+  readonly #instance: XgrammarInstance;
+  readonly #handle: Handle;
+  readonly #context: ConstructorParameters<typeof GrammarMatcher>[0];
+
+  constructor(
+    instance: XgrammarInstance,
+    handle: Handle,
+    vocabulary: GrammarVocabulary,
+    stopTokenIds: ReadonlySet<number>,
+    source: string,
+  ) {
+    this.#instance = instance;
+    this.#handle = handle;
+    // Forgotten by the cache, it may still be held by a request.
+    unused.register(this, handle);
+    this.#context = {
+      module: instance.module,
+      vocabulary,
+      specs: guardsOf(source),
+      stopTokenIds,
+      withheld: withheldBy(source, vocabulary, stopTokenIds),
+      guards: new Map<number, Guard>(),
+    };
+  }
+
+  matcher(): GrammarMatcher {
+    return new GrammarMatcher(this.#context, this.#instance.matcher(this.#handle));
+  }
+}
+
+const unused = new FinalizationRegistry<Handle>((handle) => handle.delete());
+
+function guardsOf(source: string): GuardSpec[] {
+  const specs: GuardSpec[] = [];
+  for (const line of source.split('\n')) {
+    if (!line.startsWith(GUARD_HEADER)) break;
+    specs.push(JSON.parse(line.slice(line.indexOf(' ', GUARD_HEADER.length) + 1)) as GuardSpec);
+  }
+  return specs;
+}
+
+/** Added tokens that are spelled nowhere in a grammar. */
+function withheldBy(
+  source: string,
+  vocabulary: GrammarVocabulary,
+  stopTokenIds: ReadonlySet<number>,
+): Set<number> {
+  const spelled = new Set(
+    source
+      .split(escapeText(TOKEN_END))
+      .slice(0, -1)
+      // Behind the start sign, or, where text has been left by it, behind the opening quote.
+      .map((part) =>
+        part.slice(Math.max(part.lastIndexOf(START) + START.length, part.lastIndexOf(' "') + 2)),
+      ),
+  );
+  return new Set(
+    [...vocabulary.markers].flatMap(([text, id]) =>
+      spelled.has(escapeText(text)) || stopTokenIds.has(id) ? [] : [id],
+    ),
+  );
+}
+
+const START = escapeText(TOKEN_START);

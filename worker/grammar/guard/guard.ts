@@ -1,0 +1,122 @@
+import { DEAD } from '../language/automaton.ts';
+import { type Language, languageOf } from '../language/language.ts';
+import type { GrammarVocabulary } from '../vocabulary.ts';
+import type { GuardSpec, LanguageSpec } from './spec.ts';
+import { isPlainPlace, Outcome, Walker } from './walker.ts';
+
+/** Masks that a guard keeps: each is as large as the vocabulary has tokens, in bits. */
+const KEPT_MASKS = 48;
+
+/** Follows one text of a guarded kind while it is written, and says which tokens may go on with it. */
+export class Guard {
+  readonly #language: Language;
+  readonly #vocabulary: GrammarVocabulary;
+  readonly #walker: Walker;
+  readonly #masks = new Map<number, Uint32Array>();
+  readonly #closingToken: number | undefined;
+  readonly #endsWithTurn: boolean;
+  readonly #classes: readonly Language[];
+
+  constructor(spec: Extract<GuardSpec, { kind: 'string' | 'text' | 'key' }>, vocabulary: GrammarVocabulary) {
+    this.#language = languageOf(spec.kind === 'key' ? spec.classes.flat() : spec.language);
+    this.#classes = spec.kind === 'key' ? spec.classes.map((language) => languageOf(language)) : [];
+    this.#vocabulary = vocabulary;
+    const closer = spec.kind === 'text' ? spec.closer : '';
+    this.#endsWithTurn = closer === null;
+    this.#closingToken = closer ? vocabulary.markers.get(closer) : undefined;
+    const closingText = this.#closingToken === undefined ? (closer ?? '') : '';
+    const rows = vocabulary.sorted.longest + 2;
+    this.#walker = new Walker(this.#language, spec.kind === 'text' ? 'plain' : 'json', closingText, rows);
+  }
+
+  /** The place where the text begins. */
+  start(): Int32Array {
+    return Walker.start(this.#language);
+  }
+
+  /** Where a token leads; `null` when the text has ended with it, or before it. */
+  accept(place: Int32Array, id: number): Int32Array | null {
+    const bytes = this.#vocabulary.bytes(id);
+    this.#walker.set(0, place);
+    for (const [row, byte] of bytes.entries()) {
+      if (this.#walker.step(row, byte) !== Outcome.alive) return null;
+    }
+    return bytes.length === 0 ? null : this.#walker.get(bytes.length);
+  }
+
+  /** Bits of the tokens that may come next. Valid until the next call. */
+  mask(place: Int32Array): Uint32Array {
+    if (!isPlainPlace(place)) return this.#compute(place);
+    const key = this.#language.key(place[0]!, this.#vocabulary.sorted.longest);
+    let mask = this.#masks.get(key);
+    if (mask) this.#masks.delete(key);
+    else mask = this.#compute(place);
+    this.#masks.set(key, mask);
+    if (this.#masks.size > KEPT_MASKS) this.#masks.delete(this.#masks.keys().next().value!);
+    return mask;
+  }
+
+  /** Whether the model may end its turn here. */
+  mayEnd(place: Int32Array): boolean {
+    return this.#endsWithTurn && this.#isWhole(place);
+  }
+
+  /** Index of the first class that holds a key; -1: none does. */
+  classOf(key: string): number {
+    return this.#classes.findIndex((language) => holds(language, key));
+  }
+
+  #isWhole(place: Int32Array): boolean {
+    return isPlainPlace(place) && place[0] !== DEAD && this.#language.accepts(place[0]!);
+  }
+
+  #compute(place: Int32Array): Uint32Array {
+    const { ids, bytes, offsets, shared } = this.#vocabulary.sorted;
+    const walker = this.#walker;
+    const mask = new Uint32Array(this.#vocabulary.words);
+    walker.set(0, place);
+    /** Bytes of the token before that were alive; all that share more than these end like it. */
+    let alive = 0;
+    /** Bytes after which the text had ended, or had become wrong. */
+    let decided = Number.POSITIVE_INFINITY;
+    let hasFinished = false;
+    for (let index = 0; index < ids.length; index++) {
+      const start = offsets[index]!;
+      const length = offsets[index + 1]! - start;
+      const common = shared[index]!;
+      if (common < decided) {
+        decided = Number.POSITIVE_INFINITY;
+        alive = Math.min(alive, common);
+        while (alive < length) {
+          const outcome = walker.step(alive, bytes[start + alive]!);
+          if (outcome !== Outcome.alive) {
+            decided = alive + 1;
+            hasFinished = outcome === Outcome.finished;
+            break;
+          }
+          alive++;
+        }
+      }
+      if (decided > length || hasFinished) {
+        const id = ids[index]!;
+        mask[id >> 5]! |= 1 << (id & 31);
+      }
+    }
+    if (this.#closingToken !== undefined && this.#isWhole(place)) {
+      mask[this.#closingToken >> 5]! |= 1 << (this.#closingToken & 31);
+    }
+    return mask;
+  }
+}
+
+function holds(language: Language, text: string): boolean {
+  let state = language.start;
+  for (const character of text) {
+    if (state === DEAD) return false;
+    state = language.step(state, character.codePointAt(0)!);
+  }
+  return state !== DEAD && language.accepts(state);
+}
+
+/** Whether any text is in the language. */
+export const isSatisfiable = (spec: LanguageSpec) => languageOf(spec).start !== DEAD;

@@ -1,0 +1,30 @@
+/** What a text must be, as data: the texts that all parts allow. */
+export type LanguagePart =
+  /** A regular expression that matches somewhere in the text. */
+  | { pattern: string }
+  | { format: string }
+  | { words: readonly string[] }
+  | { not: readonly string[] }
+  /** Code points; `max` is `null` without a bound. */
+  | { min: number; max: number | null };
+
+/** The texts of at least one alternative. */
+export type LanguageSpec = readonly (readonly LanguagePart[])[];
+
+/**
+ * A check that goes along with a text while it is written. The grammar calls it by a signal where the text begins.
+ */
+export type GuardSpec =
+  /** A JSON string, from behind its opening quote to its closing one. */
+  | { kind: 'string'; language: LanguageSpec }
+  /** Text up to `closer`, which does not belong to it; `null`: up to the end of the model's turn. */
+  | { kind: 'text'; language: LanguageSpec; closer: string | null }
+  /** A key of an object whose keys are of several classes; behind its closing quote its class is told. */
+  | { kind: 'key'; classes: readonly LanguageSpec[] }
+  /** Taken behind a key of class `index`: the first class that holds the key. */
+  | { kind: 'class'; index: number }
+  /**
+   * Taken behind a key that is not one of `declared`. Only then it is known that it was such a key: before, the
+   * grammar may have been reading a declared one.
+   */
+  | { kind: 'other-key'; declared: readonly string[] };

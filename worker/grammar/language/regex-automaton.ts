@@ -1,0 +1,148 @@
+import {
+  type Automaton,
+  AutomatonTooLargeError,
+  alphabetOf,
+  explore,
+  LARGEST_AUTOMATON,
+} from './automaton.ts';
+import type { CodePoints } from './code-points.ts';
+import { ANY_TEXT, type Regex } from './regex.ts';
+
+/** Where a way through the automaton that reads nothing may be taken. */
+type Place = 'anywhere' | 'start' | 'end';
+
+/** An automaton with choices, as the expression spells it. */
+class ChoiceAutomaton {
+  readonly free: { to: number; place: Place }[][] = [];
+  readonly reading: { to: number; set: number }[][] = [];
+  readonly sets: CodePoints[] = [];
+  readonly #setNumbers = new Map<string, number>();
+
+  state(): number {
+    if (this.free.length > 4 * LARGEST_AUTOMATON) throw new AutomatonTooLargeError();
+    this.free.push([]);
+    this.reading.push([]);
+    return this.free.length - 1;
+  }
+
+  /** Adds the expression behind `from`; returns the state in which it ends. */
+  add(regex: Regex, from: number): number {
+    switch (regex.type) {
+      case 'set': {
+        const to = this.state();
+        this.reading[from]!.push({ to, set: this.#setNumber(regex.set) });
+        return to;
+      }
+      case 'start':
+      case 'end': {
+        const to = this.state();
+        this.free[from]!.push({ to, place: regex.type });
+        return to;
+      }
+      case 'sequence':
+        return regex.parts.reduce((at, part) => this.add(part, at), from);
+      case 'choice': {
+        const to = this.state();
+        for (const part of regex.parts) this.free[this.add(part, from)]!.push({ to, place: 'anywhere' });
+        return to;
+      }
+      case 'repeat':
+        return this.#addRepeat(regex, from);
+    }
+  }
+
+  #addRepeat({ part, min, max }: Extract<Regex, { type: 'repeat' }>, from: number): number {
+    let at = from;
+    for (let count = 0; count < min; count++) at = this.add(part, at);
+    const to = this.state();
+    if (max === Number.POSITIVE_INFINITY) {
+      // A state of its own, since others may lead on from where the repetition begins.
+      const loop = this.state();
+      this.free[at]!.push({ to: loop, place: 'anywhere' });
+      this.free[this.add(part, loop)]!.push({ to: loop, place: 'anywhere' });
+      at = loop;
+    } else {
+      for (let count = min; count < max; count++) {
+        this.free[at]!.push({ to, place: 'anywhere' });
+        at = this.add(part, at);
+      }
+    }
+    this.free[at]!.push({ to, place: 'anywhere' });
+    return to;
+  }
+
+  #setNumber(set: CodePoints): number {
+    const key = set.join(';');
+    let number = this.#setNumbers.get(key);
+    if (number === undefined) {
+      number = this.sets.length;
+      this.sets.push(set);
+      this.#setNumbers.set(key, number);
+    }
+    return number;
+  }
+
+  /** What can be reached without reading, in order; states that nothing more is asked of are left out. */
+  reach(states: Iterable<number>, places: readonly Place[]): number[] {
+    const seen = new Set(states);
+    const waiting = [...seen];
+    for (let state = waiting.pop(); state !== undefined; state = waiting.pop()) {
+      for (const { to, place } of this.free[state]!) {
+        if (!places.includes(place) || seen.has(to)) continue;
+        seen.add(to);
+        waiting.push(to);
+      }
+    }
+    return [...seen].filter((state) => this.#matters(state)).sort((a, b) => a - b);
+  }
+
+  #matters(state: number): boolean {
+    const free = this.free[state]!;
+    return (
+      this.reading[state]!.length > 0 || free.length === 0 || free.some(({ place }) => place !== 'anywhere')
+    );
+  }
+}
+
+/** The texts in which the expression matches somewhere, as JSON Schema's `pattern` does. */
+export function regexAutomaton(regex: Regex): Automaton {
+  const choices = new ChoiceAutomaton();
+  const start = choices.state();
+  const end = choices.add({ type: 'sequence', parts: [ANY_TEXT, regex, ANY_TEXT] }, start);
+  const { alphabet, members } = alphabetOf(choices.sets);
+  const readers: number[][][] = choices.reading.map((edges) => {
+    const byClass: number[][] = Array.from({ length: alphabet.count }, () => []);
+    for (const { to, set } of edges) for (const kind of members[set]!) byClass[kind]!.push(to);
+    return byClass;
+  });
+  const reached = new Map<number, readonly number[]>();
+  const reach = (state: number) => {
+    let states = reached.get(state);
+    if (!states) {
+      states = choices.reach([state], ['anywhere']);
+      reached.set(state, states);
+    }
+    return states;
+  };
+  // Work grows with the states of both automata.
+  let budget = 2_000_000;
+  return explore(
+    alphabet,
+    { states: choices.reach([start], ['anywhere', 'start']), isStart: true },
+    ({ states, isStart }) => (isStart ? 'start' : states.join()),
+    ({ states, isStart }) => ({
+      accepts: choices
+        .reach(states, isStart ? ['anywhere', 'start', 'end'] : ['anywhere', 'end'])
+        .includes(end),
+      next: (kind) => {
+        budget -= states.length;
+        if (budget < 0) throw new AutomatonTooLargeError();
+        const targets = new Set<number>();
+        for (const state of states) {
+          for (const to of readers[state]![kind]!) for (const next of reach(to)) targets.add(next);
+        }
+        return targets.size === 0 ? null : { states: [...targets].sort((a, b) => a - b), isStart: false };
+      },
+    }),
+  );
+}
