@@ -31,13 +31,16 @@ export function compose(reasoning: ReasoningFormat | null, tools: ToolFormat | n
       states: { thinking: plain, plain },
     };
   }
-  const { start, end } = reasoning;
+  const { start, end, label } = reasoning;
+  // A second end marker is absorbed where it cannot be text of the answer.
+  const isToken = reasoning.terminals[end]!.token !== 'never';
   const content: State = {
     text: 'content',
     on: {
       ...openers,
+      ...reasoning.contentMarkers,
       [start]: { to: REASONING, when: 'unquoted', do: ['reasoning-start'] },
-      [end]: { to: CONTENT, when: 'unquoted' },
+      ...(isToken && { [end]: { to: CONTENT, when: 'unquoted' } }),
     },
   };
   const openersInReasoning = reasoning.callEndsReasoning
@@ -47,16 +50,27 @@ export function compose(reasoning: ReasoningFormat | null, tools: ToolFormat | n
     text: 'reasoning',
     on: {
       ...openersInReasoning,
+      ...(label !== undefined && { [label]: { to: REASONING, when: 'start' } }),
       [start]: { to: REASONING, when: 'unquoted' },
       [end]: { to: CONTENT, when: 'unquoted', do: ['reasoning-end'] },
     },
+  };
+  const kept: State = {
+    text: 'content',
+    on: { ...openersInReasoning, [end]: { to: CONTENT, do: ['literal'] } },
   };
   return {
     reasoning,
     tools,
     channels: null,
     terminals: { ...tools?.terminals, ...reasoning.terminals },
-    states: { thinking: { ...plain, [CONTENT]: content, [REASONING]: thinking }, plain },
+    states: {
+      thinking:
+        reasoning.keptAfter === undefined
+          ? { ...plain, [CONTENT]: content, [REASONING]: thinking }
+          : { ...plain, [REASONING]: kept },
+      plain,
+    },
   };
 }
 
@@ -67,13 +81,15 @@ export function composeChannels(channels: ChannelFormat): MessageFormat {
 }
 
 /**
- * Whether the model thinks, by the template's arguments: neither `thinking` nor `enable_thinking` given is the
- * family's default, otherwise either of them being true.
+ * Whether the model thinks, by the template's arguments: the family's own switch, else neither `thinking` nor
+ * `enable_thinking` given is its default, otherwise either of them being true.
  */
 export function isThinking(
   reasoning: ReasoningFormat,
   templateArguments: Readonly<Record<string, unknown>>,
 ): boolean {
+  const switched = reasoning.readSwitch?.(templateArguments);
+  if (switched !== undefined) return switched;
   const given = [templateArguments.thinking, templateArguments.enable_thinking].filter(
     (value) => value !== undefined && value !== null,
   );

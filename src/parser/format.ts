@@ -42,6 +42,8 @@ export type Action =
   | 'reasoning-start'
   | 'reasoning-end'
   | 'content-start'
+  /** A border of the answer: white space at it is layout. */
+  | 'edge'
   /** The collected text is the call's name: the call begins (and what was held is committed). */
   | 'call-start'
   /** The call's end was seen. Nothing if no call is open. */
@@ -64,8 +66,12 @@ export type Guard =
   | 'nested'
   /** The marker does not stand between backticks, where text speaks about it. */
   | 'unquoted'
-  /** Nothing stands before it in the output, or since the reasoning ended. */
+  /** Nothing stands before it in the output, or since the reasoning began or ended. */
   | 'start'
+  /** Only white space stands before it in the output, or since the reasoning or a call ended. */
+  | 'first'
+  /** Only white space stands between it and the end of a call. */
+  | 'after-call'
   /** The name that is being read has no visible character yet. */
   | 'blank'
   /** The call has no parameter yet. */
@@ -152,6 +158,16 @@ export interface ReasoningFormat {
   callEndsReasoning: boolean;
   /** With thinking switched off the markers are text. */
   literalWhenOff: boolean;
+  /** Whether these template arguments switch thinking on or off, for families with a switch of their own. */
+  readSwitch?: (templateArguments: Readonly<Record<string, unknown>>) => boolean | undefined;
+  /** Terminal of a line that says what the block is, and is none of its text. */
+  label?: string;
+  /** Transitions of markers that the family puts around or into its answers. */
+  contentMarkers?: State['on'];
+  /** The template argument that makes an answer which stayed blank repeat the reasoning. */
+  repeatedWith?: string;
+  /** Reasoning stays in the content, behind this text, which the prompt has already. */
+  keptAfter?: string;
 }
 
 /** How a family writes calls. */

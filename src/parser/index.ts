@@ -41,6 +41,10 @@ export function createParser(options: ParserOptions): Parser {
 class MessageParser implements Parser {
   readonly #machine: Machine;
   readonly #scanner: TokenScanner | null;
+  /** Reasoning that a blank answer would repeat; null when nothing is to be repeated. */
+  #unanswered: string | null = null;
+  /** Tokens read up to the last event. */
+  #tokens = 0;
   #isFinished = false;
 
   constructor(options: ParserOptions) {
@@ -59,6 +63,9 @@ class MessageParser implements Parser {
       callsInHistory: options.callsInHistory ?? 0,
     });
     if (channels && prompt) this.#readTurn(channels, prompt, vocabulary);
+    const { keptAfter, repeatedWith } = format.reasoning ?? {};
+    if (keptAfter !== undefined && start.state === REASONING) this.#machine.preface(keptAfter);
+    if (repeatedWith !== undefined && templateArguments[repeatedWith] === true) this.#unanswered = '';
   }
 
   /** Reads what the prompt has of the message already. */
@@ -95,14 +102,28 @@ class MessageParser implements Parser {
     if ('text' in delta) this.#machine.appendText(delta.text);
     else if (this.#scanner) this.#scanner.scan(delta.ids, this.#machine);
     else throw new Error('Token ids need a vocabulary: pass it to createParser, or feed text.');
-    return this.#machine.run();
+    return this.#noted(this.#machine.run());
   }
 
   finish(end: EndOfStream): ParserEvent[] {
     if (this.#isFinished) return [];
     this.#isFinished = true;
     this.#scanner?.flush(this.#machine);
-    return this.#machine.finish(end);
+    const events = this.#noted(this.#machine.finish(end));
+    if (this.#unanswered && (end === 'stop' || end === 'length')) {
+      events.push({ type: 'content', text: this.#unanswered, tokens: this.#tokens });
+    }
+    return events;
+  }
+
+  #noted(events: ParserEvent[]): ParserEvent[] {
+    if (this.#unanswered === null) return events;
+    for (const event of events) {
+      this.#tokens = event.tokens;
+      if (event.type === 'reasoning' && this.#unanswered !== null) this.#unanswered += event.text;
+      else this.#unanswered = null;
+    }
+    return events;
   }
 }
 

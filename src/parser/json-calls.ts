@@ -9,6 +9,8 @@ export interface JsonEnvelope {
   argumentKeys: readonly string[];
   /** An object without arguments is no call. Default: it is a call with none. */
   needsArguments?: boolean;
+  /** The object's one key is the name, and its value the arguments. */
+  isKeyed?: boolean;
 }
 
 const NO_SCHEMA = new SchemaView(undefined);
@@ -160,8 +162,12 @@ export class JsonEnvelopeReader implements CallReader {
   }
 
   #startValue(character: string): 'left' | 'stuck' {
-    const { nameKeys, argumentKeys } = this.#envelope;
-    if (this.#name === null && nameKeys.includes(this.#key)) {
+    const { nameKeys, argumentKeys, isKeyed } = this.#envelope;
+    if (isKeyed) {
+      if (this.#name !== null || character !== '{') return 'stuck';
+      this.#name = this.#key.trim();
+      if (this.#name === '' || !this.#startArguments()) return 'stuck';
+    } else if (this.#name === null && nameKeys.includes(this.#key)) {
       if (character !== '"' && character !== "'") return 'stuck';
       this.#startReader('name');
     } else if (argumentKeys.includes(this.#key) && !this.#isStarted && this.#early === '') {
@@ -274,5 +280,45 @@ export class JsonEnvelopeListReader implements CallReader {
     else if (character === ']' && this.#count > 0) this.#expects = 'closed';
     else return false;
     return true;
+  }
+}
+
+/** Reads one envelope or a list of them, as it comes. */
+export class JsonEnvelopesReader implements CallReader {
+  readonly #context: CallReaderContext;
+  readonly #envelope: JsonEnvelope;
+  #reader: CallReader | null = null;
+
+  constructor(context: CallReaderContext, envelope: JsonEnvelope) {
+    this.#context = context;
+    this.#envelope = envelope;
+  }
+
+  get inString(): boolean {
+    return this.#reader?.inString ?? false;
+  }
+
+  get isDone(): boolean {
+    return this.#reader?.isDone ?? false;
+  }
+
+  get isWhole(): boolean {
+    return this.#reader?.isWhole ?? false;
+  }
+
+  read(text: string, from: number, to: number): number {
+    let at = from;
+    if (!this.#reader) {
+      while (at < to && /\s/.test(text[at]!)) at++;
+      if (at === to) return at;
+      if (text[at] === '[') this.#reader = new JsonEnvelopeListReader(this.#context, this.#envelope);
+      else if (text[at] === '{') this.#reader = new JsonEnvelopeReader(this.#context, this.#envelope);
+      else return at;
+    }
+    return this.#reader.read(text, at, to);
+  }
+
+  close(): boolean {
+    return this.#reader?.close() ?? false;
   }
 }

@@ -81,6 +81,11 @@ export class Layout {
   }
 
   reasoningEnd(): void {
+    this.edge();
+  }
+
+  /** White space before and line breaks after are layout. */
+  edge(): void {
     this.#dropPending();
     this.#before = 'reasoning';
   }

@@ -11,6 +11,7 @@ import {
   CONTENT,
   type Guard,
   type MessageFormat,
+  REASONING,
   type State,
   type States,
   spellings,
@@ -104,6 +105,8 @@ export class Machine {
 
   /** The last character of text in this state; empty at the beginning. */
   #last = '';
+  /** What stands before, white space aside: the beginning of output or answer, a call, or text. */
+  #before: 'start' | 'call' | 'text' = 'start';
   /** Text of the name or key that is being read. */
   #collected = '';
   #nesting = 0;
@@ -129,7 +132,7 @@ export class Machine {
     this.#sink = {
       start: (name) => this.#startCall(name, name),
       arguments: (json) => this.#calls.arguments(json),
-      end: () => this.#calls.end('call-end'),
+      end: () => this.#endCall('call-end'),
     };
   }
 
@@ -138,8 +141,7 @@ export class Machine {
   }
 
   get inReasoning(): boolean {
-    const state = this.#hold ? this.#options.states[this.#hold.state]! : this.#state;
-    return state.text === 'reasoning';
+    return (this.#hold?.state ?? this.#stateName) === REASONING;
   }
 
   /** Every character that was read, once. */
@@ -152,6 +154,11 @@ export class Machine {
       call,
       markup: markup + dropped.reasoning + dropped.content,
     };
+  }
+
+  /** Text of the answer that the model does not write, because the prompt has it. */
+  preface(text: string): void {
+    this.#layout.text('content', text, 0);
   }
 
   appendText(text: string): void {
@@ -331,9 +338,10 @@ export class Machine {
     const role = this.#state.text;
     if (role === 'content' || role === 'reasoning') {
       const to = this.#base + end;
-      if (role === 'reasoning') this.#positions.count(this.#base + from, to);
+      if (this.#stateName === REASONING) this.#positions.count(this.#base + from, to);
       this.#layout.text(role, text, this.#positions.readAt(to));
       this.#last = text[text.length - 1] ?? '';
+      if (this.#before !== 'text' && /\S/.test(text)) this.#before = 'text';
     } else if (role === 'value') {
       this.#calls.parameters?.text(text);
       this.#last = text[text.length - 1] ?? '';
@@ -419,6 +427,8 @@ export class Machine {
   #isMet(guard: Guard | undefined, end: number): boolean {
     if (guard === 'line-start') return this.#last === '\n' || this.#last === '';
     if (guard === 'start') return this.#last === '';
+    if (guard === 'first') return this.#before !== 'text';
+    if (guard === 'after-call') return this.#before === 'call';
     if (guard === 'blank') return this.#collected.trim() === '';
     if (guard === 'no-parameter') return this.#calls.parameters?.isEmpty ?? true;
     if (guard === 'unquoted') return !(this.#last === '`' && this.#buffer[end] === '`');
@@ -465,14 +475,21 @@ export class Machine {
     switch (action) {
       case 'reasoning-start':
         this.#layout.reasoningStart();
+        this.#last = '';
+        this.#before = 'start';
         return true;
       case 'content-start':
         this.#layout.contentStart();
         this.#last = '';
+        this.#before = 'start';
         return true;
       case 'reasoning-end':
         this.#layout.reasoningEnd();
         this.#last = '';
+        this.#before = 'start';
+        return true;
+      case 'edge':
+        this.#layout.edge();
         return true;
       case 'call-start': {
         const { tools, channels } = this.#options.format;
@@ -485,7 +502,7 @@ export class Machine {
       case 'call-end':
         if (this.#calls.isOpen) {
           this.#calls.parameters?.close();
-          this.#calls.end('call-end');
+          this.#endCall('call-end');
         }
         return true;
       case 'key':
@@ -539,7 +556,7 @@ export class Machine {
       this.#release();
       return false;
     }
-    this.#calls.end('call-incomplete');
+    this.#endCall('call-incomplete');
     return true;
   }
 
@@ -547,7 +564,12 @@ export class Machine {
   #failCall(): void {
     this.#reader = null;
     if (this.#hold) this.#release();
-    else this.#calls.end('call-incomplete');
+    else this.#endCall('call-incomplete');
+  }
+
+  #endCall(type: 'call-end' | 'call-incomplete'): void {
+    this.#calls.end(type);
+    this.#before = 'call';
   }
 
   #tokensRead(): number {

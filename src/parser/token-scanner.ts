@@ -90,8 +90,11 @@ export function lastPromptMarker(
       const id = prompt.ids[index]!;
       if (startIds.includes(id)) return 'start';
       if (endIds.includes(id)) return 'end';
-      if (vocabulary.isSpecial(id)) break;
-      texts.push(vocabulary.text(id));
+      const text = vocabulary.text(id);
+      // A control token that markers are spelled with does not end the turn.
+      const isPart = text !== '' && [...starts, ...ends].some((marker) => marker.includes(text));
+      if (vocabulary.isSpecial(id) && !isPart) break;
+      texts.push(text);
     }
     // Spelled-out markers count only where the vocabulary has no token for them.
     if (startIds.some((id) => id !== undefined)) return null;
