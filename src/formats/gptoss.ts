@@ -16,6 +16,12 @@ import { type ChannelFormat, CONTENT, REASONING, type States } from '../parser/f
 import { JsonArgumentsReader } from '../parser/json-calls.ts';
 import type { Family } from './family.ts';
 
+const START = '<|start|>';
+const CHANNEL = '<|channel|>';
+const CONSTRAIN = '<|constrain|>';
+const MESSAGE = '<|message|>';
+const END = '<|end|>';
+
 const HEADER = 'HEADER';
 const CALL = 'CALL';
 const IGNORED = 'IGNORED';
@@ -92,11 +98,11 @@ function states(routes: (header: string) => string): States {
 const format = (routes: (header: string) => string): ChannelFormat => ({
   name: 'gptoss',
   terminals: {
-    START: { text: '<|start|>', token: 'required' },
-    CHANNEL: { text: '<|channel|>', token: 'required' },
-    CONSTRAIN: { text: '<|constrain|>', token: 'required' },
-    MESSAGE: { text: '<|message|>', token: 'required' },
-    END: { text: '<|end|>', token: 'required' },
+    START: { text: START, token: 'required' },
+    CHANNEL: { text: CHANNEL, token: 'required' },
+    CONSTRAIN: { text: CONSTRAIN, token: 'required' },
+    MESSAGE: { text: MESSAGE, token: 'required' },
+    END: { text: END, token: 'required' },
     RETURN: { text: '<|return|>', token: 'required' },
     CALL: { text: '<|call|>', token: 'required' },
   },
@@ -105,6 +111,15 @@ const format = (routes: (header: string) => string): ChannelFormat => ({
   turnStart: 'START',
   readName: functionName,
   joiner: '\n',
+  writing: {
+    reasoningStart: `${CHANNEL}analysis${MESSAGE}`,
+    preambleStart: `${CHANNEL}commentary${MESSAGE}`,
+    contentStart: `${CHANNEL}final${MESSAGE}`,
+    constrainedStart: `${CHANNEL}final ${CONSTRAIN}json${MESSAGE}`,
+    callStart: (name) => `${CHANNEL}commentary to=functions.${name} ${CONSTRAIN}json${MESSAGE}`,
+    end: END,
+    next: `${START}assistant`,
+  },
 });
 
 export const family: Family = {

@@ -33,11 +33,22 @@ const FAMILIES: readonly {
     load: () => import('./deepseek-dsml.ts'),
   },
   { reasoning: ['kimi_k2'], tools: ['kimi_k2'], load: () => import('./kimi-k2.ts') },
-  { reasoning: ['minimax_m2'], tools: ['minimax_m2'], load: () => import('./minimax-m2.ts') },
+  {
+    reasoning: ['minimax_m2', 'minimax_m2_append_think'],
+    tools: ['minimax_m2'],
+    load: () => import('./minimax-m2.ts'),
+  },
   { reasoning: ['glm45', 'glm47'], tools: ['glm45', 'glm47'], load: () => import('./glm.ts') },
   { reasoning: ['mistral'], tools: ['mistral'], load: () => import('./mistral.ts') },
   { reasoning: [], tools: ['llama3_json'], load: () => import('./llama3-json.ts') },
   { reasoning: [], tools: ['pythonic'], load: () => import('./pythonic.ts') },
+  { reasoning: [], tools: ['llama4_json', 'llama4_pythonic'], load: () => import('./llama4.ts') },
+  { reasoning: ['granite'], tools: ['granite'], load: () => import('./granite.ts') },
+  {
+    reasoning: ['granite_thinking', 'granite_thinking_parser'],
+    tools: [],
+    load: () => import('./granite-thinking.ts'),
+  },
   {
     reasoning: ['gptoss', 'openai_gptoss'],
     tools: ['gptoss', 'openai'],

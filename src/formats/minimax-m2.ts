@@ -14,6 +14,7 @@
  */
 import { CONTENT } from '../parser/format.ts';
 import type { Family } from './family.ts';
+import { thinkTags } from './shapes/think-tags.ts';
 
 const BLOCK_START = '<minimax:tool_call>';
 const BLOCK_END = '</minimax:tool_call>';
@@ -49,6 +50,16 @@ export const family: Family = {
         literalWhenOff: false,
       },
       recognise,
+    },
+    {
+      // For clients that keep the reasoning in their history as content; chosen by name only.
+      format: thinkTags({
+        name: 'minimax_m2_append_think',
+        token: 'optional',
+        literalWhenOff: false,
+        keptAfter: '<think>',
+      }),
+      recognise: () => false,
     },
   ],
   tools: [

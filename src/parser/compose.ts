@@ -57,7 +57,7 @@ export function compose(reasoning: ReasoningFormat | null, tools: ToolFormat | n
   };
   const kept: State = {
     text: 'content',
-    on: { ...openersInReasoning, [end]: { to: CONTENT, do: ['literal'] } },
+    on: { ...openersInReasoning, [end]: { to: CONTENT, do: ['literal-unless-call'] } },
   };
   return {
     reasoning,

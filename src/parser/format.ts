@@ -53,6 +53,8 @@ export type Action =
   | 'value-end'
   /** The marker is text of the state it leads to. */
   | 'literal'
+  /** The same, unless a call follows: then it is layout. */
+  | 'literal-unless-call'
   /** An opener, or a closer, inside a value that is not ours: counted, so that pairs stay together. */
   | 'nest'
   | 'unnest'
@@ -193,6 +195,19 @@ export interface ToolFormat {
 export const CONTENT = 'CONTENT';
 export const REASONING = 'REASONING';
 
+/** How a family with channels writes its messages, for the grammar. */
+export interface ChannelWriting {
+  reasoningStart: string;
+  preambleStart: string;
+  contentStart: string;
+  /** Content that is held to a form. */
+  constrainedStart: string;
+  callStart(name: string): string;
+  /** Ends a message after which another follows, and begins that one. */
+  end: string;
+  next: string;
+}
+
 /** A family whose messages name their channel: reasoning, calls and content are not told apart by markers alone. */
 export interface ChannelFormat {
   name: string;
@@ -205,6 +220,7 @@ export interface ChannelFormat {
   readName: NonNullable<ToolFormat['readName']>;
   /** What stands between several blocks of reasoning, and of content. */
   joiner: string;
+  writing: ChannelWriting;
 }
 
 /** Reasoning and calls of one model in one machine; made by `compose`. */

@@ -256,10 +256,11 @@ export class JsonEnvelopeListReader implements CallReader {
     while (at < to && this.#expects !== 'closed') {
       if (this.#item) {
         at = this.#item.read(text, at, to);
-        if (!this.#item.isDone) return at;
+        if (!this.#item.isDone && !(at < to && this.#endsItem(text[at]!))) return at;
         this.#item = null;
         this.#count++;
-        this.#expects = 'next';
+        // Where the next item stands already, its comma was read as one inside the item.
+        this.#expects = at < to && text[at] === '{' ? 'item' : 'next';
       } else if (/\s/.test(text[at]!)) at++;
       else if (this.#expects === 'item' && text[at] === '{') {
         this.#item = new JsonEnvelopeReader(this.#context, this.#envelope);
@@ -272,6 +273,11 @@ export class JsonEnvelopeListReader implements CallReader {
   close(): boolean {
     if (this.#item) return this.#item.close();
     return this.#count > 0;
+  }
+
+  /** The list's closer, or the next item, where the item's own closers are missing. */
+  #endsItem(character: string): boolean {
+    return (character === ']' || character === '{') && (this.#item?.close() ?? false);
   }
 
   #readStructure(character: string): boolean {

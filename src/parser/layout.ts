@@ -64,6 +64,11 @@ export class Layout {
     if (to <= last) this.#pending.push({ channel, text: text.slice(to), tokens });
   }
 
+  /** Text that counts as white space when a call follows. */
+  pend(channel: Channel, text: string, tokens: number): void {
+    this.#pending.push({ channel, text, tokens });
+  }
+
   reasoningStart(): void {
     // Only white space after something visible in the answer is part of it.
     if (this.#before === 'text') this.#deliverPending();

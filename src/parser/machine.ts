@@ -409,7 +409,11 @@ export class Machine {
       }
     }
     this.#enter(typeof to === 'string' ? to : to(this.#collected));
-    if (!actions.includes('literal')) this.#owned.markup += length;
+    if (actions.includes('literal-unless-call')) {
+      this.#owned.content += length;
+      this.#layout.pend('content', this.#buffer.slice(opener, this.#at), this.#tokensRead());
+      this.#last = this.#buffer[this.#at - 1]!;
+    } else if (!actions.includes('literal')) this.#owned.markup += length;
     else {
       this.#at = opener;
       if (this.#state.text !== 'call') this.#text(opener + length);

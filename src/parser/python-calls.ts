@@ -1,4 +1,4 @@
-/** Calls written as a Python list: `[f(a=1, b="x"), g()]`. */
+/** Calls written in Python syntax: as a list, `[f(a=1, b="x"), g()]`, or one a line. */
 import type { CallReader, CallReaderContext } from './call-reader.ts';
 import { coerceText, wholeJson } from './coercion.ts';
 import { pythonLiteralToJson, SIMPLE_ESCAPES } from './python-literal.ts';
@@ -26,7 +26,10 @@ const HEX_ESCAPES: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
  */
 export class PythonCallsReader implements CallReader {
   readonly #context: CallReaderContext;
-  #expects: Expects = 'list';
+  readonly #isList: boolean;
+  #expects: Expects;
+  /** Calls that have ended. */
+  #ended = 0;
   #name = '';
   #word = '';
   #view = new SchemaView(undefined);
@@ -41,8 +44,11 @@ export class PythonCallsReader implements CallReader {
   #depth = 0;
   #innerQuote = '';
 
-  constructor(context: CallReaderContext) {
+  /** `lines`: without brackets around; what follows the calls ends them. */
+  constructor(context: CallReaderContext, between: 'brackets' | 'lines' = 'brackets') {
     this.#context = context;
+    this.#isList = between === 'brackets';
+    this.#expects = this.#isList ? 'list' : 'call';
   }
 
   get inString(): boolean {
@@ -58,7 +64,7 @@ export class PythonCallsReader implements CallReader {
   }
 
   close(): boolean {
-    return this.isDone;
+    return this.#ended > 0 && (this.#expects === 'separator' || this.isDone);
   }
 
   read(text: string, from: number, to: number): number {
@@ -105,7 +111,10 @@ export class PythonCallsReader implements CallReader {
         return character === ')' ? this.#endCall(at) : -1;
       default:
         if (character === ',') return this.#then('call', at);
-        return character === ']' ? this.#then('closed', at) : -1;
+        if (this.#isList) return character === ']' ? this.#then('closed', at) : -1;
+        if (!WORD.test(character)) return -1;
+        this.#expects = 'call';
+        return at;
     }
   }
 
@@ -139,6 +148,7 @@ export class PythonCallsReader implements CallReader {
     if (!this.#start()) return -1;
     this.#context.sink.arguments(this.#count === 0 ? '{}' : '}');
     this.#context.sink.end();
+    this.#ended++;
     return this.#then('separator', at);
   }
 

@@ -16,6 +16,7 @@ export interface Case {
     tool_choice?: unknown;
     parallel_tool_calls?: boolean;
     include_reasoning?: boolean;
+    chat_template_kwargs?: Record<string, unknown>;
     pieces?: { text: string; special: boolean }[];
     byte_chunks_hex?: string[];
   } | null;

@@ -57,7 +57,10 @@ function optionsOf(test: Case): OutputParserOptions {
     toolParser: test.tool_parser,
     tools: test.tools as OutputParserOptions['tools'],
     toolChoice: request?.tool_choice === 'none' ? 'none' : 'auto',
-    templateArguments: thinking === null ? {} : { thinking, enable_thinking: thinking },
+    templateArguments: {
+      ...(thinking !== null && { thinking, enable_thinking: thinking }),
+      ...request?.chat_template_kwargs,
+    },
     stop: typeof stop === 'string' ? [stop] : stop,
     parallelToolCalls: request?.parallel_tool_calls ?? true,
     includeReasoning: request?.include_reasoning ?? true,

@@ -1,0 +1,101 @@
+/**
+ * Calls as JSON behind a marker, one object or a list of them, with or without a closing marker.
+ *
+ * ```
+ * <tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>
+ * ^^^^^^^^^^^                            ^                        CONTENT → CALL, held up to here
+ *                                               ^                CALL → CONTENT
+ *                                                ^^^^^^^^^^^^    absorbed after a call
+ * ```
+ */
+import {
+  type CallWriting,
+  CONTENT,
+  type State,
+  type Terminal,
+  type Terminals,
+  type ToolFormat,
+} from '../../parser/format.ts';
+import { type JsonEnvelope, JsonEnvelopesReader } from '../../parser/json-calls.ts';
+
+export interface TaggedJson {
+  name: string;
+  start: Terminal;
+  /** Absorbed where it stands behind a call. */
+  end?: Terminal;
+  envelope?: JsonEnvelope;
+  /** The markers may begin a call inside reasoning. Default: yes. */
+  opensInReasoning?: boolean;
+  writing: CallWriting | null;
+  /** Markers besides, and what they do in content. */
+  terminals?: Terminals;
+  openers?: State['on'];
+}
+
+const CALL = 'CALL';
+
+export const NAME_AND_ARGUMENTS: JsonEnvelope = {
+  nameKeys: ['name'],
+  argumentKeys: ['arguments', 'parameters'],
+};
+
+export function taggedJson({
+  name,
+  start,
+  end,
+  envelope = NAME_AND_ARGUMENTS,
+  opensInReasoning = true,
+  writing,
+  terminals,
+  openers,
+}: TaggedJson): ToolFormat {
+  const opener = { CALL_START: { to: CALL, hold: 'any' } } as const;
+  return {
+    name,
+    terminals: {
+      CALL_START: start,
+      ...(end && { CALL_END: end }),
+      // A closing brace too many is a slip of the model, not text.
+      BRACE_END: { text: '}', token: 'never' },
+      ...terminals,
+    },
+    openers: {
+      ...opener,
+      ...(end && { CALL_END: { to: CONTENT, when: 'after-call' } }),
+      BRACE_END: { to: CONTENT, when: 'after-call' },
+      ...openers,
+    },
+    openersInReasoning: opensInReasoning ? ['CALL_START'] : [],
+    writing,
+    states: {
+      [CALL]: {
+        text: 'call',
+        on: { ...opener, ...(end && { CALL_END: { to: CONTENT } }) },
+        createReader: (context) => new JsonEnvelopesReader(context, envelope),
+        done: CONTENT,
+      },
+    },
+  };
+}
+
+/** How one object a tag is written. */
+export const objectWriting = (start: string, end: string, argumentsKey = 'arguments'): CallWriting => ({
+  blockStart: '',
+  blockEnd: '',
+  separator: '\n',
+  callStart: (name) => [`${start}{"name": ${JSON.stringify(name)}, ${JSON.stringify(argumentsKey)}: `],
+  callEnd: `}${end}`,
+  arguments: 'json',
+  trigger: start,
+});
+
+/** How a list of objects in one pair of tags is written. */
+export const listWriting = (start: string, end: string, argumentsKey = 'arguments'): CallWriting => ({
+  blockStart: `${start}[`,
+  blockEnd: `]${end}`,
+  separator: ', ',
+  callStart: (name) => [`{"name": ${JSON.stringify(name)}, ${JSON.stringify(argumentsKey)}: `],
+  callEnd: '}',
+  arguments: 'json',
+  trigger: start,
+});
