@@ -12,6 +12,6 @@ export default defineConfig({
       'test/conformance/**/*.test.ts',
       ...(long ? ['test/long/**/*.test.ts'] : []),
     ],
-    testTimeout: long ? 300_000 : 20_000,
+    testTimeout: long ? 300_000 : 60_000,
   },
 });

@@ -1,0 +1,59 @@
+/** `npm run ask` on the embedded model (WASM; on WebGPU it is among the long tests). */
+import { expect, test } from '@playwright/test';
+import { ask, askForJson } from './ask-command.ts';
+
+test('--json tells the whole run: thinking, call, result, thinking, answer', async () => {
+  const run = await askForJson('--device', 'wasm', "What's the weather in Paris in celsius?");
+  expect(Object.keys(run)).toEqual(['model', 'device', 'messages', 'prompts', 'choices', 'usage', 'timings']);
+  expect(run).toMatchObject({ model: 'tokenprism-tiny', device: 'wasm' });
+
+  const [user, calling, result, answer] = run.messages;
+  expect(run.messages).toHaveLength(4);
+  expect(user).toEqual({ role: 'user', content: "What's the weather in Paris in celsius?" });
+  expect(calling).toMatchObject({
+    role: 'assistant',
+    reasoning: expect.stringContaining('Paris'),
+    tool_calls: [{ type: 'function', function: { name: 'get_weather', arguments: expect.any(String) } }],
+  });
+  const [call] = (calling as { tool_calls: { id: string; function: { arguments: string } }[] }).tool_calls;
+  expect(JSON.parse(call!.function.arguments)).toEqual({ location: 'Paris', unit: 'celsius' });
+  expect(result).toMatchObject({ role: 'tool', tool_call_id: call!.id });
+  const { temperature } = JSON.parse((result as { content: string }).content) as { temperature: number };
+  expect(answer).toMatchObject({
+    role: 'assistant',
+    reasoning: expect.stringMatching(/./),
+    content: expect.stringContaining(String(temperature)),
+  });
+
+  // Interleaved thinking: the second round's prompt holds what was thought in the first.
+  expect(run.prompts).toHaveLength(2);
+  expect(run.prompts[1]).toContain((calling as { reasoning: string }).reasoning);
+  expect(run.choices).toMatchObject([{ finish_reason: 'stop', message: answer }]);
+  expect(run.usage.total_tokens).toBe(run.usage.prompt_tokens + run.usage.completion_tokens);
+  expect(run.usage.completion_tokens_details.reasoning_tokens).toBeGreaterThan(0);
+  expect(run.timings.rounds).toHaveLength(2);
+});
+
+test('a run that fails exits with 1 and the error alone on stderr', async () => {
+  const { exitCode, stdout, stderr } = await ask(
+    '--json',
+    '--device',
+    'wasm',
+    '--model',
+    '/nowhere/',
+    'Hello!',
+  );
+  expect(exitCode).toBe(1);
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(/^The model folder .*\/nowhere\/ has no file .*\.json .*\n$/);
+});
+
+test('prints the conversation for people', async () => {
+  const { exitCode, stdout } = await ask('--device', 'wasm', '--no-think', 'What is 23 * 19?');
+  expect(exitCode).toBe(0);
+  expect(stdout.trimEnd().split(/\n+/)).toEqual([
+    '→ calculator {"expression": "23 * 19"}',
+    '← {"result":437}',
+    '23 * 19 = 437',
+  ]);
+});
