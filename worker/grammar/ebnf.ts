@@ -43,9 +43,9 @@ export class EbnfGrammar {
     this.#longestToken = Math.max(0, ...[...this.#tokens].map((text) => text.length));
   }
 
-  /** Rules so far. */
-  get size(): number {
-    return this.#rules.size;
+  /** Whether a rule has this name. */
+  has(name: string): boolean {
+    return this.#rules.has(name);
   }
 
   /** Adds a rule, or finds the one with the same body. Returns its name. */
@@ -130,6 +130,11 @@ export class EbnfGrammar {
       this.#guardNumbers.set(key, number);
     }
     return quote(signalText(number));
+  }
+
+  /** The literal of what ends a text only to ask whether a signal could be taken behind it. */
+  get question(): string {
+    return quote(SIGNAL);
   }
 
   /** The whole grammar, without the rules that `root` does not reach. */

@@ -2,6 +2,8 @@
 export type LanguagePart =
   /** A regular expression that matches somewhere in the text. */
   | { pattern: string }
+  /** One that matches nowhere in it. */
+  | { notPattern: string }
   | { format: string }
   | { words: readonly string[] }
   | { not: readonly string[] }

@@ -115,16 +115,19 @@ function build(spec: LanguageSpec): Language {
 function alternative(parts: readonly LanguagePart[]): Automaton {
   // Small ones first: they keep the others small.
   const allowed = parts
-    .filter((part): part is AllowedPart => !('not' in part))
+    .filter((part): part is AllowedPart => !('not' in part) && !('notPattern' in part))
     .map(automatonOf)
     .sort((a, b) => a.states - b.states);
-  const forbidden = parts.flatMap((part) => ('not' in part ? part.not : []));
+  const forbidden = parts.flatMap((part) => {
+    if ('not' in part) return [wordsAutomaton(part.not)];
+    return 'notPattern' in part ? [regexAutomaton(parseRegex(part.notPattern))] : [];
+  });
   const whole =
     allowed.length > 0 ? allowed.reduce(intersection) : lengthAutomaton(0, Number.POSITIVE_INFINITY);
-  return forbidden.length > 0 ? difference(whole, wordsAutomaton(forbidden)) : whole;
+  return forbidden.reduce(difference, whole);
 }
 
-type AllowedPart = Exclude<LanguagePart, { not: readonly string[] }>;
+type AllowedPart = Exclude<LanguagePart, { not: readonly string[] } | { notPattern: string }>;
 
 function automatonOf(part: AllowedPart): Automaton {
   if ('pattern' in part) return regexAutomaton(parseRegex(part.pattern));

@@ -1,0 +1,34 @@
+/**
+ * JSON Schema as rules of a grammar.
+ *
+ * Held while sampling: types, `enum` and `const`, `$ref` (also recursive), `anyOf`, `oneOf`, `allOf` with whatever
+ * stands beside them, `if`, dependencies, properties (in the order of declaration, or any order when there are at
+ * most four), required ones, further ones and patterns for their keys, items and their number, bounds of numbers,
+ * `multipleOf` where digits tell it, `pattern`, `format`, lengths. Reported for a check afterwards: that only one
+ * branch of `oneOf` fits, `not` and `if`, `uniqueItems`, `contains`, `unevaluated…`, other multiples, patterns that
+ * no automaton can follow. Refused: references that lead nowhere or outside, schemas that nothing fits.
+ *
+ * A value is one line of JSON with at most one space behind each comma and colon.
+ */
+import type { EbnfGrammar } from '../ebnf.ts';
+import { SchemaDocument, schemaError } from './schema.ts';
+import { type JsonRuleOptions, ValueRules } from './value-rules.ts';
+
+export type { PostCheck } from './alternatives.ts';
+export { type Violation, validateJson } from './validate.ts';
+export type { JsonRuleOptions, Spacing } from './value-rules.ts';
+
+/**
+ * Adds the rules of a schema's values to a grammar.
+ *
+ * @returns the name of the rule of one value
+ * @throws BadRequestError with the place of what is wrong or can't be satisfied
+ */
+export function jsonRule(grammar: EbnfGrammar, schema: unknown, options: JsonRuleOptions): string {
+  const rules = new ValueRules(grammar, new SchemaDocument(schema, options.path), options);
+  const { root } = rules.document;
+  const name = rules.rule(root === false ? null : root === true ? [] : [root]);
+  if (name === null) throw schemaError('No value fits this schema.', options.path, 'schema_unsatisfiable');
+  rules.checkEnds(name);
+  return name;
+}

@@ -1,0 +1,173 @@
+import { BadRequestError } from '../../../src/errors.ts';
+import { checkKeywords } from './keywords.ts';
+
+export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
+
+/** One schema object and where it stands in the request. */
+export interface SchemaNode {
+  /** Numbers the nodes of a document. */
+  id: number;
+  keywords: Readonly<Record<string, unknown>>;
+  /** For example `tools[0].function.parameters.properties.city`. */
+  path: string;
+}
+
+/** A schema: a node, or `true` (anything) or `false` (nothing). */
+export type Schema = SchemaNode | boolean;
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A path with one step more: `path.key`, `path[0]`, `path["a b"]`. */
+export function pathTo(path: string, step: string | number): string {
+  if (typeof step === 'number') return `${path}[${step}]`;
+  return /^[A-Za-z_$][\w$-]*$/.test(step) ? `${path}.${step}` : `${path}[${JSON.stringify(step)}]`;
+}
+
+export function schemaError(message: string, path: string, code = 'schema_invalid'): BadRequestError {
+  return new BadRequestError(message, { param: path, code });
+}
+
+/** Nesting beyond this is an accident or an attack. */
+const DEEPEST = 200;
+/** Values of a whole schema. */
+const LARGEST = 200_000;
+
+/** A whole schema with its references. */
+export class SchemaDocument {
+  readonly root: Schema;
+  readonly #path: string;
+  readonly #value: unknown;
+  readonly #nodes = new Map<object, SchemaNode>();
+  #anchors: Map<string, [value: unknown, path: string]> | null = null;
+
+  /**
+   * @param path of the schema in the request
+   * @throws BadRequestError for what is no schema, nested too deep, or too large
+   */
+  constructor(value: unknown, path: string) {
+    checkSize(value, path);
+    this.#value = value;
+    this.#path = path;
+    this.root = this.node(value, path);
+  }
+
+  /** The schema that a keyword's value is. */
+  node(value: unknown, path: string): Schema {
+    if (typeof value === 'boolean') return value;
+    if (!isRecord(value)) {
+      throw schemaError(`A schema must be an object, true or false, not ${JSON.stringify(value)}.`, path);
+    }
+    const known = this.#nodes.get(value);
+    if (known) return known;
+    const node = { id: this.#nodes.size, keywords: value, path };
+    this.#nodes.set(value, node);
+    checkKeywords(node);
+    return node;
+  }
+
+  /** The schema below a keyword of a node; undefined without it. */
+  sub(node: SchemaNode, ...steps: (string | number)[]): Schema | undefined {
+    let value: unknown = node.keywords;
+    let path = node.path;
+    for (const step of steps) {
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+      value = (value as Record<string | number, unknown>)[step];
+      path = pathTo(path, step);
+    }
+    return this.node(value, path);
+  }
+
+  /** Schemas of a keyword that holds a list. */
+  list(node: SchemaNode, keyword: string): Schema[] {
+    const values = node.keywords[keyword];
+    return Array.isArray(values)
+      ? values.map((value, index) => this.node(value, pathTo(pathTo(node.path, keyword), index)))
+      : [];
+  }
+
+  /**
+   * What a `$ref` points to.
+   *
+   * @throws BadRequestError for a target that is missing or outside of the schema
+   */
+  resolve(node: SchemaNode, keyword: string): Schema {
+    const path = pathTo(node.path, keyword);
+    const reference = node.keywords[keyword];
+    const own = isRecord(this.#value) ? this.#value.$id : undefined;
+    let fragment = String(reference);
+    if (typeof own === 'string' && fragment.startsWith(own)) fragment = fragment.slice(own.length) || '#';
+    if (!fragment.startsWith('#')) {
+      throw schemaError(
+        `The reference ${JSON.stringify(reference)} leads outside of the schema: put its target into "$defs" and refer to it by "#/$defs/…".`,
+        path,
+        'schema_reference',
+      );
+    }
+    const missing = () =>
+      schemaError(
+        `The reference ${JSON.stringify(reference)} has no target in the schema.`,
+        path,
+        'schema_reference',
+      );
+    let decoded = fragment.slice(1);
+    try {
+      decoded = decodeURIComponent(decoded);
+    } catch {
+      // A percent sign that encodes nothing is itself.
+    }
+    if (decoded !== '' && !decoded.startsWith('/')) {
+      const anchor = this.#anchor(decoded);
+      if (!anchor) throw missing();
+      return this.node(...anchor);
+    }
+    let value = this.#value;
+    let target = this.#path;
+    for (const part of decoded.split('/').slice(1)) {
+      const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) throw missing();
+      target = pathTo(target, Array.isArray(value) ? Number(key) : key);
+      value = (value as Record<string, unknown>)[key];
+    }
+    return this.node(value, target);
+  }
+
+  #anchor(name: string): [value: unknown, path: string] | undefined {
+    if (!this.#anchors) {
+      this.#anchors = new Map();
+      const waiting: [unknown, string][] = [[this.#value, this.#path]];
+      for (let next = waiting.pop(); next; next = waiting.pop()) {
+        const [value, path] = next;
+        if (typeof value !== 'object' || value === null) continue;
+        const anchor = (value as Record<string, unknown>).$anchor;
+        if (typeof anchor === 'string') this.#anchors.set(anchor, [value, path]);
+        for (const [key, inner] of Object.entries(value)) {
+          waiting.push([inner, pathTo(path, Array.isArray(value) ? Number(key) : key)]);
+        }
+      }
+    }
+    return this.#anchors.get(name);
+  }
+}
+
+/** Without recursion, since what is nested too deep must not end in a stack overflow. */
+function checkSize(root: unknown, path: string): void {
+  const waiting: [value: unknown, depth: number][] = [[root, 0]];
+  let count = 0;
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [value, depth] = next;
+    if (depth > DEEPEST) {
+      throw schemaError(
+        `The schema is nested more than ${DEEPEST} levels deep: use "$defs" and "$ref" for what repeats.`,
+        path,
+        'schema_too_deep',
+      );
+    }
+    if (++count > LARGEST) {
+      throw schemaError(`The schema has more than ${LARGEST} values.`, path, 'schema_too_large');
+    }
+    if (typeof value === 'object' && value !== null) {
+      for (const inner of Object.values(value)) waiting.push([inner, depth + 1]);
+    }
+  }
+}

@@ -1,0 +1,367 @@
+import type { EbnfGrammar } from '../ebnf.ts';
+import type { LanguagePart } from '../guard/spec.ts';
+import { Alternatives, type Conjunction, commonTypes, type PostCheck, valuesOf } from './alternatives.ts';
+import { arrayExpression } from './array-rules.ts';
+import { decimalOf } from './decimal.ts';
+import {
+  ANY_INTEGER,
+  type Bound,
+  integerExpression,
+  multiplesExpression,
+  type NumberRange,
+  numberExpression,
+} from './numbers.ts';
+import { objectExpression } from './object-rules.ts';
+import { isRecord, type JsonType, pathTo, type SchemaDocument, schemaError } from './schema.ts';
+import { type Both, objectShape } from './shape.ts';
+import { stringParts } from './strings.ts';
+import { INTEGER_FORMATS, Validator } from './validate.ts';
+
+/** White space behind commas and colons: at most one space, or always one. Nowhere else is any. */
+export type Spacing = 'optional' | 'fixed';
+
+export interface JsonRuleOptions {
+  /** Place of the schema in the request, for errors and post-checks. */
+  path: string;
+  spacing?: Spacing;
+  /**
+   * Whether an object that declares properties has no others when it does not say: so for the arguments of tools.
+   * JSON Schema says it may have any.
+   */
+  isClosed?: boolean;
+  /** Called for each keyword that the grammar does not hold. */
+  report?: (check: PostCheck) => void;
+}
+
+/** Values that a rule can be made of: each an expression, with the rules that it can't do without. */
+export interface Branch {
+  expression: string;
+  needs: readonly string[];
+}
+
+/** Strings that are spelled one by one; more of them are a guard. */
+const MOST_SPELLED = 300;
+
+/** Makes rules of a schema's values. One for each schema and grammar. */
+export class ValueRules {
+  readonly grammar: EbnfGrammar;
+  readonly document: SchemaDocument;
+  readonly options: Required<JsonRuleOptions>;
+  /** Behind a comma or a colon. */
+  readonly space: string;
+  readonly #alternatives: Alternatives;
+  readonly #validator: Validator;
+  readonly #names = new Map<string, string | null>();
+  /** By rule: the rules that each of its branches can't do without, and where it comes from. */
+  readonly #branches = new Map<string, { needs: readonly (readonly string[])[]; path: string }>();
+  readonly #reported = new Set<string>();
+
+  constructor(grammar: EbnfGrammar, document: SchemaDocument, options: JsonRuleOptions) {
+    this.grammar = grammar;
+    this.document = document;
+    this.options = { spacing: 'optional', isClosed: false, report: () => {}, ...options };
+    this.space = this.options.spacing === 'optional' ? '" "?' : '" "';
+    this.#alternatives = new Alternatives(document, this.report);
+    this.#validator = new Validator(document);
+  }
+
+  /** Reports a keyword once. */
+  readonly report = (check: PostCheck): void => {
+    const key = `${check.keyword} ${check.path}`;
+    if (this.#reported.has(key)) return;
+    this.#reported.add(key);
+    this.options.report(check);
+  };
+
+  /** Alternatives of a value, each of which holds no combining keyword. */
+  alternatives(nodes: Conjunction): Conjunction[] {
+    return this.#alternatives.of(nodes);
+  }
+
+  /** Name of the rule of a value that fits all the nodes; null if none does. */
+  rule(nodes: Both): string | null {
+    if (nodes === null) return null;
+    const key = nodes
+      .map(({ id }) => id)
+      .sort((a, b) => a - b)
+      .join();
+    const known = this.#names.get(key);
+    if (known !== undefined) return known;
+    if (nodes.length === 0) return this.#remember(key, this.anything(), [[]], this.options.path);
+    const name = this.grammar.reserve(lastWord(nodes[0]!.path));
+    this.#names.set(key, name);
+    const branches = this.branches(nodes);
+    if (branches.length === 0) {
+      this.#names.set(key, null);
+      return null;
+    }
+    const expressions = [...new Set(branches.map(({ expression }) => expression))];
+    this.grammar.define(name, expressions.join(' | '));
+    return this.#remember(
+      key,
+      name,
+      branches.map(({ needs }) => needs),
+      nodes[0]!.path,
+    );
+  }
+
+  /**
+   * Makes sure that a rule has an end: a property that must hold an object of its own kind for ever has none.
+   *
+   * @throws BadRequestError
+   */
+  checkEnds(root: string): void {
+    const ending = new Set<string>();
+    for (let before = -1; before !== ending.size; ) {
+      before = ending.size;
+      for (const [name, { needs }] of this.#branches) {
+        if (
+          needs.some((names) => names.every((needed) => ending.has(needed) || !this.#branches.has(needed)))
+        ) {
+          ending.add(name);
+        }
+      }
+    }
+    for (const [name, { path }] of this.#branches) {
+      if (!ending.has(name)) {
+        throw schemaError(
+          'No finite value fits this schema: it requires itself again and again.',
+          path,
+          'schema_unsatisfiable',
+        );
+      }
+    }
+    if (!this.#branches.has(root)) throw new Error(`The rule ${root} is not of this schema.`);
+  }
+
+  /** All that a value may be. */
+  branches(nodes: Conjunction): Branch[] {
+    const found: Branch[] = [];
+    const languages: LanguagePart[][] = [];
+    const add = (expression: string | null, needs: readonly string[] = []) => {
+      if (expression !== null) found.push({ expression, needs });
+    };
+    for (const alternative of this.alternatives(nodes)) {
+      const strings = this.stringLanguage(alternative);
+      if (strings) languages.push(strings);
+      const values = this.#values(alternative);
+      if (values) {
+        for (const value of values) if (typeof value !== 'string') add(this.#literal(value));
+        continue;
+      }
+      for (const type of commonTypes(alternative)) {
+        const branch = type === 'string' ? null : this.#typed(type, alternative);
+        if (branch) found.push(branch);
+      }
+    }
+    const strings = this.#strings(languages);
+    if (strings !== null) add(strings);
+    return found;
+  }
+
+  /** Any JSON value. */
+  anything(): string {
+    const { grammar } = this;
+    const name = `any_${this.options.spacing}`;
+    if (grammar.has(name)) return name;
+    const string = this.string();
+    const pair = `${string} ":" ${this.space} ${name}`;
+    const list = (item: string) => `(${item} ("," ${this.space} ${item})*)?`;
+    grammar.define(
+      name,
+      `${string} | ${grammar.rule('number', numberExpression({ min: null, max: null })!)} | "true" | "false" | "null" | "[" ${list(name)} "]" | "{" ${list(pair)} "}"`,
+    );
+    return name;
+  }
+
+  /** Any string, with its quotes. */
+  string(): string {
+    return this.grammar.rule('string', `"\\"" ${this.stringBody()}`);
+  }
+
+  /** The rest of a string behind its opening quote. */
+  stringBody(): string {
+    if (this.grammar.has('string_body')) return 'string_body';
+    const hex = '[0-9a-fA-F]';
+    // A half of a pair of surrogates is no character.
+    const escaped = this.grammar.rule(
+      'escaped',
+      `["\\\\/bfnrt] | "u" ([0-9a-ce-fA-CE-F] ${hex} ${hex} ${hex} | [dD] [0-7] ${hex} ${hex} | [dD] [89abAB] ${hex} ${hex} "\\\\u" [dD] [c-fC-F] ${hex} ${hex})`,
+    );
+    this.grammar.define(
+      'string_body',
+      `"\\"" | [^"\\\\\\u0000-\\u001f] string_body | "\\\\" ${escaped} string_body`,
+    );
+    return 'string_body';
+  }
+
+  /** The rest of a key behind its opening quote, without escapes; it tells by a question that it is being written. */
+  keyBody(): string {
+    if (this.grammar.has('key_body')) return 'key_body';
+    this.grammar.define('key_body', `"\\"" | ${this.grammar.question} | [^"\\\\\\u0000-\\u001f] key_body`);
+    return 'key_body';
+  }
+
+  /** What the strings of an alternative are; null if there is none. */
+  stringLanguage(nodes: Conjunction): LanguagePart[] | null {
+    const values = this.#values(nodes);
+    if (values) {
+      const words = values.filter((value) => typeof value === 'string');
+      return words.length > 0 ? [{ words }] : null;
+    }
+    return commonTypes(nodes).includes('string') ? stringParts(nodes, this.report) : null;
+  }
+
+  conforms(node: Conjunction[number], value: unknown): boolean {
+    return this.#validator.conforms(node, value);
+  }
+
+  #remember(key: string, name: string, needs: readonly (readonly string[])[], path: string): string {
+    this.#names.set(key, name);
+    this.#branches.set(name, { needs, path });
+    return name;
+  }
+
+  /** The values that `enum` and `const` leave; null without either. */
+  #values(nodes: Conjunction): unknown[] | null {
+    const listed = nodes.flatMap(({ keywords }) => valuesOf(keywords) ?? []);
+    if (!nodes.some(({ keywords }) => valuesOf(keywords))) return null;
+    const distinct = [...new Map(listed.map((value) => [JSON.stringify(value), value])).values()];
+    return distinct.filter((value) => nodes.every((node) => this.#validator.conforms(node, value)));
+  }
+
+  #strings(languages: readonly LanguagePart[][]): string | null {
+    if (languages.length === 0) return null;
+    if (languages.some((parts) => parts.length === 0)) return this.string();
+    const words = languages.flatMap((parts) => parts.flatMap((part) => ('words' in part ? part.words : [])));
+    const areWords = languages.every(([part]) => 'words' in part!);
+    if (areWords && words.length <= MOST_SPELLED) {
+      return this.grammar.rule(
+        'words',
+        [...new Set(words)].map((word) => this.grammar.literal(JSON.stringify(word))).join(' | '),
+      );
+    }
+    return this.grammar.rule(
+      'text',
+      `"\\"" ${this.grammar.guard({ kind: 'string', language: languages })} ${this.stringBody()}`,
+    );
+  }
+
+  #typed(type: Exclude<JsonType, 'string'>, nodes: Conjunction): Branch | null {
+    const plain = (expression: string | null): Branch | null =>
+      expression === null ? null : { expression, needs: [] };
+    switch (type) {
+      case 'null':
+        return plain('"null"');
+      case 'boolean':
+        return plain('"true" | "false"');
+      case 'integer':
+      case 'number':
+        return plain(this.#number(nodes, type === 'integer'));
+      case 'array':
+        return arrayExpression(this, nodes);
+      case 'object': {
+        const shape = objectShape(this.document, nodes, this.options.isClosed, this.report);
+        return objectExpression(this, shape, nodes);
+      }
+    }
+  }
+
+  #number(nodes: Conjunction, isInteger: boolean): string | null {
+    const range = rangeOf(nodes);
+    const steps = nodes.flatMap((node) =>
+      typeof node.keywords.multipleOf === 'number' ? [{ node, step: node.keywords.multipleOf }] : [],
+    );
+    for (const { node, step } of steps) {
+      const expression = multiplesExpression(range, step, isInteger, (body, rests) =>
+        this.#rests(body, rests),
+      );
+      if (expression === null) return null;
+      if (expression !== undefined) {
+        for (const other of steps) if (other.node !== node) this.#reportStep(other.node);
+        return this.grammar.rule('multiple', expression);
+      }
+      this.#reportStep(node);
+    }
+    const expression = isInteger
+      ? range.min || range.max
+        ? integerExpression(range)
+        : ANY_INTEGER
+      : numberExpression(range);
+    return expression === null ? null : this.grammar.rule(isInteger ? 'integer' : 'number', expression);
+  }
+
+  #reportStep(node: Conjunction[number]): void {
+    this.report({ keyword: 'multipleOf', path: pathTo(node.path, 'multipleOf') });
+  }
+
+  /** Rules that read digits and know what is left of dividing by a number. */
+  #rests(body: (self: (rest: bigint) => string) => string, divisor: bigint): string {
+    const names = Array.from({ length: Number(divisor) }, () => this.grammar.reserve('rest'));
+    for (const [rest, name] of names.entries()) {
+      const digits = Array.from(
+        { length: 10 },
+        (_, digit) => `"${digit}" ${names[Number((BigInt(rest) * 10n + BigInt(digit)) % divisor)]}`,
+      );
+      this.grammar.define(name, [...digits, ...(rest === 0 ? ['""'] : [])].join(' | '));
+    }
+    const start = this.grammar.rule(
+      'multiple',
+      [
+        '"0"',
+        ...Array.from(
+          { length: 9 },
+          (_, index) => `"${index + 1}" ${names[Number(BigInt(index + 1) % divisor)]}`,
+        ),
+      ].join(' | '),
+    );
+    return body((rest) => (rest === 0n ? start : names[Number(rest)]!));
+  }
+
+  /** One value, spelled as JSON. */
+  #literal(value: unknown): string {
+    if (Array.isArray(value)) {
+      return ['"["', value.map((item) => this.#literal(item)).join(` "," ${this.space} `), '"]"']
+        .filter((part) => part !== '')
+        .join(' ');
+    }
+    if (isRecord(value)) {
+      const pairs = Object.entries(value).map(
+        ([key, item]) =>
+          `${this.grammar.literal(`${JSON.stringify(key)}:`)} ${this.space} ${this.#literal(item)}`,
+      );
+      return ['"{"', pairs.join(` "," ${this.space} `), '"}"'].filter((part) => part !== '').join(' ');
+    }
+    return this.grammar.literal(JSON.stringify(value));
+  }
+}
+
+function rangeOf(nodes: Conjunction): NumberRange {
+  const range: NumberRange = { min: null, max: null };
+  const add = (side: 'min' | 'max', value: number, isExclusive: boolean) => {
+    const bound: Bound = { value: decimalOf(value), isExclusive };
+    const known = range[side];
+    const isTighter = known && (side === 'min' ? value > numberOf(known) : value < numberOf(known));
+    if (!known || isTighter) range[side] = bound;
+    else if (value === numberOf(known)) known.isExclusive ||= isExclusive;
+  };
+  for (const { keywords } of nodes) {
+    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, format } = keywords;
+    if (typeof minimum === 'number') add('min', minimum, exclusiveMinimum === true);
+    if (typeof maximum === 'number') add('max', maximum, exclusiveMaximum === true);
+    if (typeof exclusiveMinimum === 'number') add('min', exclusiveMinimum, true);
+    if (typeof exclusiveMaximum === 'number') add('max', exclusiveMaximum, true);
+    const limits =
+      typeof format === 'string' && Object.hasOwn(INTEGER_FORMATS, format) ? INTEGER_FORMATS[format] : null;
+    if (limits) {
+      add('min', limits[0], false);
+      add('max', limits[1], false);
+    }
+  }
+  return range;
+}
+
+const numberOf = ({ value }: Bound) => Number(value.units) / 10 ** value.places;
+
+/** The last step of a path, as a hint for a rule's name. */
+const lastWord = (path: string) => /[A-Za-z0-9_]+(?=[^A-Za-z0-9_]*$)/.exec(path)?.[0] ?? 'value';
