@@ -1,7 +1,14 @@
 /** Tokenprism: reasoning and tool-calling language models in the browser, behind OpenAI's chat interface. */
 export { CompletionCollector, collectCompletion } from './chat/collector.ts';
 export type { Completions } from './chat/completions.ts';
+export type { ToolStrictness } from './chat/constraint.ts';
 export type { FormatReport } from './chat/format.ts';
+export {
+  createOutputParser,
+  type OutputEnd,
+  type OutputParser,
+  type OutputParserOptions,
+} from './chat/output-parser.ts';
 export { ChatCompletionStream } from './chat/stream.ts';
 export type {
   AssistantMessageParam,
@@ -22,6 +29,7 @@ export type {
   RequestDetails,
   RequestOptions,
   RequestProgress,
+  StructuredOutputs,
 } from './chat/types.ts';
 export type { GpuMemory } from './engine/connection.ts';
 export { createEngine, type Engine, type EngineState, type EngineStatus } from './engine/engine.ts';

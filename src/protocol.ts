@@ -140,6 +140,37 @@ export interface TemplateMessage {
   }[];
 }
 
+/** A function that a call may name, and what its arguments are held to: a JSON schema, or `true` for any object. */
+export interface ConstrainedFunction {
+  name: string;
+  schema: unknown;
+  /** Where the schema stands in the request, for errors: `tools[0].function.parameters`. */
+  path: string;
+}
+
+/** What the content of an answer is held to. `path` names the request field, for errors. */
+export type ContentConstraint = { path: string } & (
+  | { kind: 'json'; schema: unknown }
+  | { kind: 'regex'; pattern: string }
+  | { kind: 'choice'; choices: string[] }
+  | { kind: 'grammar'; source: string }
+);
+
+/** What an answer is held to while it is sampled, in the format that the page splits it by. */
+export interface Constraint {
+  /** Names of the formats, as the registry knows them. */
+  format: { reasoning: string | null; tools: string | null };
+  /** Calls in the family's own envelope; `null`: not held to one. */
+  calls: {
+    choice: 'auto' | 'required' | { name: string };
+    parallel: boolean;
+    functions: ConstrainedFunction[];
+  } | null;
+  content: ContentConstraint | null;
+  /** After so many tokens of reasoning its end marker is forced. */
+  thinkingTokenBudget: number | null;
+}
+
 /** One request, as the worker needs it. */
 export interface GenerateJob {
   messages: TemplateMessage[];
@@ -152,6 +183,8 @@ export interface GenerateJob {
   maxTokens: number | null;
   /** Parallel choices. */
   choices: number;
+  /** Unset or `null`: the model writes what it likes. */
+  constraint?: Constraint | null;
 }
 
 export type RequestState = 'queued' | 'rendering' | 'prefilling' | 'decoding' | 'ending';
@@ -184,6 +217,8 @@ export interface Timings {
   timeToFirstToken: number;
   /** Decoded tokens a second, the first one excluded; 0 with fewer than two. */
   tokensPerSecond: number;
+  /** Tokens that a grammar left no choice about, taken without a forward pass of their own. */
+  forcedTokens: number;
 }
 
 export type ToWorker =

@@ -6,6 +6,7 @@ import { createTransformersBackend } from './backends/transformers/backend.ts';
 import { textConfig } from './backends/transformers/graph.ts';
 import { configureRuntime, type WasmSource } from './backends/transformers/runtime.ts';
 import { openModelFiles } from './cache/files.ts';
+import { Constraints } from './grammar/constraints.ts';
 import type { Model } from './model.ts';
 import { buildTokenTable } from './prompt/table.ts';
 import { ChatTemplate } from './prompt/template.ts';
@@ -77,7 +78,13 @@ export async function loadModel(
     chatTemplate: template.source,
     defaults: samplingDefaults(generationConfig),
   };
-  return { model: { report, template, table, createBackend }, backend };
+  const constraints = new Constraints({
+    table,
+    width: backend.width,
+    eosTokenIds,
+    encode: (text) => tokenizer.encode(text),
+  });
+  return { model: { report, template, table, constraints, createBackend }, backend };
 }
 
 function idOf(source: ModelSource): string {

@@ -8,13 +8,13 @@ import { Service } from './service.ts';
 interface WorkerScope {
   onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
   onmessageerror: (() => void) | null;
-  postMessage(message: FromWorker, transfer: Transferable[]): void;
+  postMessage(message: FromWorker): void;
 }
 
 const scope = self as unknown as WorkerScope;
 
 const service = new Service(
-  (message, transfer = []) => scope.postMessage(message, transfer),
+  (message) => scope.postMessage(message),
   (message, onProgress, signal) =>
     loadModel(message, onProgress, signal, {
       fetch: (input, init) => fetch(input, init),
@@ -27,5 +27,5 @@ const service = new Service(
 scope.onmessage = (event) => service.receive(event.data);
 scope.onmessageerror = () => {
   const error = serializeError(new WorkerError('A message to the worker could not be read.'));
-  scope.postMessage({ type: 'failed', request: null, error }, []);
+  scope.postMessage({ type: 'failed', request: null, error });
 };

@@ -1,5 +1,6 @@
 import type { ModelReport, TokenTable } from '../src/protocol.ts';
 import type { Backend } from './backends/backend.ts';
+import type { Constraints } from './grammar/constraints.ts';
 import type { ChatTemplate } from './prompt/template.ts';
 
 /** A loaded model: all that stays the same when its backend is made anew after a device loss. */
@@ -7,6 +8,7 @@ export interface Model {
   readonly report: ModelReport;
   readonly template: Pick<ChatTemplate, 'render'>;
   readonly table: TokenTable;
+  readonly constraints: Pick<Constraints, 'prepare' | 'dispose'>;
   /** Makes a device and sessions. At most one backend exists at a time. */
   createBackend(): Promise<Backend>;
 }

@@ -8,6 +8,7 @@ import type {
   Timings,
 } from '../src/protocol.ts';
 import type { Backend, Logits, Sequence } from './backends/backend.ts';
+import type { ChoiceConstraint } from './grammar/constraint.ts';
 import type { Model } from './model.ts';
 import { resolveSampling } from './sampling/options.ts';
 import { freshSeed } from './sampling/random.ts';
@@ -137,6 +138,7 @@ export class GenerateRequest {
       seed,
     });
 
+    const constrain = await this.#step(model.constraints.prepare(this.#job, prompt.ids));
     const backend = await this.#step(acquire());
     this.#enter('prefilling');
     this.#clock.mark('prefill');
@@ -148,7 +150,12 @@ export class GenerateRequest {
       for (const [index, choice] of this.#choices.entries()) {
         if (index > 0) await this.#repeatPrompt(run);
         const sampler = new Sampler(sampling, seed, index, prompt.ids);
-        await this.#decode(run, index, choice, sampler, limit, model.report);
+        const constraint = constrain?.() ?? null;
+        try {
+          await this.#decode(run, index, choice, { sampler, constraint, limit }, model.report);
+        } finally {
+          constraint?.dispose();
+        }
       }
     } catch (thrown) {
       outcome.backendFailed = run.failed;
@@ -186,22 +193,39 @@ export class GenerateRequest {
     run: ModelRun,
     index: number,
     choice: Choice,
-    sampler: Sampler,
-    limit: number,
+    { sampler, constraint, limit }: { sampler: Sampler; constraint: ChoiceConstraint | null; limit: number },
     { vocabularySize, eosTokenIds }: Model['report'],
   ): Promise<void> {
+    /** Tokens that the model has not read yet: the last one, and those that were forced behind it. */
+    let unread: number[] = [];
     for (;;) {
       await this.#checkpoint();
       if (choice.tokens >= choice.cutAt) break;
-      const row = await run.readRow();
-      // Rows can be padded beyond the vocabulary; what has no bytes must not be drawn.
-      const id = sampler.next(row.length > vocabularySize ? row.subarray(0, vocabularySize) : row);
+      let id = constraint?.forced() ?? null;
+      if (id === null) {
+        const forward = unread.length > 0 ? run.decode(unread) : null;
+        let mask: Uint32Array | null = null;
+        try {
+          // The mask is made while the device computes.
+          mask = constraint?.mask() ?? null;
+        } finally {
+          await forward;
+        }
+        unread = [];
+        const row = await run.readRow();
+        // Rows can be padded beyond the vocabulary; what has no bytes must not be drawn.
+        id = sampler.next(row.length > vocabularySize ? row.subarray(0, vocabularySize) : row, mask);
+      } else {
+        sampler.take(id);
+        this.#clock.forced();
+      }
+      constraint?.accept(id);
+      unread.push(id);
       const from = choice.tokens++;
       this.#clock.token();
       this.#post({ type: 'tokens', request: this.number, choice: index, from, ids: [id] });
       if (eosTokenIds.includes(id)) return this.#endChoice(choice, 'eos');
       if (choice.tokens >= limit) return this.#endChoice(choice, 'length');
-      await run.decode(id);
     }
     this.#endChoice(choice, 'cut');
     await run.truncate(this.#promptLength + choice.tokens);
@@ -292,8 +316,13 @@ class ModelRun {
     await this.#forward([...this.prompt.subarray(this.length, end)], end === this.prompt.length ? 1 : 0);
   }
 
-  async decode(id: number): Promise<void> {
-    await this.#forward([id], 1);
+  /** Reads tokens of the answer, in pieces; the logits are those after the last of them. */
+  async decode(ids: readonly number[]): Promise<void> {
+    const { prefillPiece } = this.#backend;
+    for (let from = 0; from < ids.length; from += prefillPiece) {
+      const end = Math.min(from + prefillPiece, ids.length);
+      await this.#forward(ids.slice(from, end), end === ids.length ? 1 : 0);
+    }
   }
 
   /** Logits after the last token fed; valid until the next forward pass. */
@@ -355,6 +384,7 @@ class RequestClock {
   #firstToken: number | null = null;
   #lastToken = 0;
   #tokens = 0;
+  #forced = 0;
 
   /** The phase begins now. */
   mark(phase: 'rendering' | 'prefill' | 'decode'): void {
@@ -365,6 +395,11 @@ class RequestClock {
     this.#lastToken = performance.now();
     this.#firstToken ??= this.#lastToken;
     this.#tokens++;
+  }
+
+  /** A token was taken without a forward pass. */
+  forced(): void {
+    this.#forced++;
   }
 
   timings(): Timings {
@@ -380,6 +415,7 @@ class RequestClock {
       decode: between(decode, this.#firstToken === null ? now : this.#lastToken),
       timeToFirstToken: this.#firstToken === null ? 0 : this.#firstToken - this.#arrived,
       tokensPerSecond: this.#tokens < 2 || decoding <= 0 ? 0 : ((this.#tokens - 1) * 1000) / decoding,
+      forcedTokens: this.#forced,
     };
   }
 }

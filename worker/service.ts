@@ -13,7 +13,7 @@ export type LoadModel = (
   signal: AbortSignal,
 ) => Promise<{ model: Model; backend: Backend }>;
 
-type Post = (message: FromWorker, transfer?: Transferable[]) => void;
+type Post = (message: FromWorker) => void;
 
 /** The worker's side of the protocol: one model, one request running, the others waiting in order. */
 export class Service {
@@ -98,11 +98,8 @@ export class Service {
       this.#adopt(backend);
       const { table } = model;
       const milliseconds = performance.now() - start;
-      this.#post({ type: 'loaded', model: model.report, device: backend.report, table, milliseconds }, [
-        table.bytes.buffer as ArrayBuffer,
-        table.offsets.buffer as ArrayBuffer,
-        table.flags.buffer as ArrayBuffer,
-      ]);
+      // The page gets a copy: grammars are made from the table here.
+      this.#post({ type: 'loaded', model: model.report, device: backend.report, table, milliseconds });
       this.#advance();
     } catch (thrown) {
       const error = serializeError(thrown);

@@ -1,5 +1,6 @@
 import { BadRequestError, ModelNotFoundError } from '../errors.ts';
 import type { GenerateJob, SamplingOptions } from '../protocol.ts';
+import { type ConstraintContext, readConstraint } from './constraint.ts';
 import {
   badType,
   badValue,
@@ -14,7 +15,7 @@ import { readMessages } from './messages.ts';
 import { type DeclaredTool, readTools } from './tools.ts';
 
 /** What a request is checked against. */
-export interface RequestContext {
+export interface RequestContext extends ConstraintContext {
   /** The loaded model's id. */
   modelId: string;
   /** `false`: tools are not offered to the model, call markup stays text. */
@@ -62,6 +63,9 @@ const honoured = new Set([
   'include_reasoning',
   'include_details',
   'reasoning_effort',
+  'response_format',
+  'structured_outputs',
+  'thinking_token_budget',
 ]);
 
 /** Bookkeeping of a hosted service; nothing here depends on it. */
@@ -83,7 +87,15 @@ export function prepareRequest(body: unknown, context: RequestContext): Prepared
   if (offered && context.toolsUnavailable) {
     throw badValue('tools', context.toolsUnavailable, 'unsupported_parameter');
   }
+  if (!offered && tools.choice !== 'auto' && tools.choice !== 'none') {
+    throw badValue(
+      'tool_choice',
+      "Tool calling is switched off in this engine: remove 'tool_choice'.",
+      'unsupported_value',
+    );
+  }
   const stream = booleanField(body, 'stream', false);
+  const parallelToolCalls = booleanField(body, 'parallel_tool_calls', true);
   return {
     job: {
       messages,
@@ -92,12 +104,13 @@ export function prepareRequest(body: unknown, context: RequestContext): Prepared
       sampling: readSampling(body),
       maxTokens: readMaxTokens(body),
       choices: numberField(body, 'n', { min: 1, max: mostChoices, integer: true }) ?? 1,
+      constraint: readConstraint(body, { ...tools, offered }, parallelToolCalls, context),
     },
     stream,
     includeUsage: readStreamOptions(body.stream_options, stream),
     includeDetails: booleanField(body, 'include_details', false),
     stop: readStop(body.stop),
-    parallelToolCalls: booleanField(body, 'parallel_tool_calls', true),
+    parallelToolCalls,
     deliverCalls: tools.choice !== 'none',
     deliverReasoning: booleanField(body, 'include_reasoning', true),
     declaredTools: tools.declared,

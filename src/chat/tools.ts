@@ -1,4 +1,3 @@
-import { BadRequestError } from '../errors.ts';
 import { badType, badValue, type Fields, isObject, jsonCopy, shown } from './fields.ts';
 
 /** A function that the model may call, as the parser needs it. */
@@ -6,13 +5,17 @@ export interface DeclaredTool {
   name: string;
   /** JSON schema of the arguments. */
   parameters?: unknown;
+  /** Whether its arguments must fit the schema; unset: as the request's other fields have it. */
+  strict?: boolean;
+  /** Where it stands in the request: `tools[0].function`. */
+  path: string;
 }
 
 export interface RequestTools {
   /** OpenAI tool objects for the chat template; `null` when none are offered. */
   offered: unknown[] | null;
   declared: DeclaredTool[];
-  choice: 'auto' | 'none';
+  choice: 'auto' | 'none' | 'required' | { name: string };
 }
 
 /** Letters that no family's call markup uses for itself. */
@@ -68,35 +71,48 @@ function readTool(tool: unknown, path: string): { tool: unknown; declaration: De
   if (strict !== undefined && strict !== null && typeof strict !== 'boolean') {
     throw badType(`${path}.function.strict`, 'true or false', strict);
   }
-  if (strict) {
-    throw badValue(
-      `${path}.function.strict`,
-      "'strict: true' is not supported yet: arguments are not held to their schema. Remove it and check them.",
-      'unsupported_value',
-    );
-  }
   const copy = jsonCopy(tool, path);
   const schema = isObject(parameters) ? { parameters: jsonCopy(parameters, path) } : {};
-  return { tool: copy, declaration: { name, ...schema } };
+  const strictness = typeof strict === 'boolean' ? { strict } : {};
+  return { tool: copy, declaration: { name, ...schema, ...strictness, path: `${path}.function` } };
 }
 
-function readChoice(choice: unknown, declared: readonly DeclaredTool[]): 'auto' | 'none' {
+function readChoice(choice: unknown, declared: readonly DeclaredTool[]): RequestTools['choice'] {
   if (choice === undefined || choice === null) return 'auto';
-  const named = isObject(choice);
-  if (choice !== 'auto' && choice !== 'none' && choice !== 'required' && !named) {
-    throw badValue('tool_choice', `'tool_choice' must be "auto" or "none"; got ${shown(choice)}.`);
-  }
   if (choice === 'none') return choice;
+  const isNamed = isObject(choice);
+  if (choice !== 'auto' && choice !== 'required' && !isNamed) {
+    throw badValue(
+      'tool_choice',
+      `'tool_choice' must be "auto", "none", "required" or { type: "function", function: { name } }; got ${shown(choice)}.`,
+    );
+  }
   if (declared.length === 0) {
     throw badValue(
       'tool_choice',
       `'tool_choice' is ${shown(choice)}, but there are no 'tools' to choose from; add them or leave it out.`,
     );
   }
-  if (choice === 'auto') return choice;
-  throw new BadRequestError(
-    `'tool_choice' ${named ? 'with a named tool' : '"required"'} is not supported yet: ` +
-      'nothing holds the model to a call. Use "auto", and say in a message which tool to call.',
-    { param: 'tool_choice', code: 'unsupported_value' },
-  );
+  return isNamed ? readNamedChoice(choice, declared) : choice;
+}
+
+function readNamedChoice(choice: Fields, declared: readonly DeclaredTool[]): { name: string } {
+  if (choice.type !== 'function') {
+    throw badValue(
+      'tool_choice.type',
+      `'tool_choice.type' must be "function"; got ${shown(choice.type)}.`,
+      'unsupported_value',
+    );
+  }
+  if (!isObject(choice.function))
+    throw badType('tool_choice.function', 'an object with a name', choice.function);
+  const { name } = choice.function;
+  if (typeof name !== 'string') throw badType('tool_choice.function.name', 'a string', name);
+  if (!declared.some((tool) => tool.name === name)) {
+    throw badValue(
+      'tool_choice.function.name',
+      `'tool_choice' names ${shown(name)}, which is not among the 'tools': ${declared.map((tool) => tool.name).join(', ')}.`,
+    );
+  }
+  return { name };
 }

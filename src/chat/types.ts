@@ -48,6 +48,7 @@ type HonouredFields = Pick<
   | 'stop'
   | 'n'
   | 'reasoning_effort'
+  | 'response_format'
 >;
 
 /** Fields of the OpenAI request that change nothing here and are accepted as they come. */
@@ -55,6 +56,19 @@ type IgnoredFields = Pick<
   OpenAICreateParams,
   'user' | 'metadata' | 'store' | 'safety_identifier' | 'prompt_cache_key'
 >;
+
+export interface StructuredOutputs {
+  /** A JSON schema, or its text. */
+  json?: unknown;
+  /** Any JSON object. */
+  json_object?: boolean;
+  /** A regular expression for the whole content. */
+  regex?: string;
+  /** The content is one of these. */
+  choice?: string[];
+  /** A grammar in xgrammar's EBNF whose rule `root` is the content. */
+  grammar?: string;
+}
 
 export interface ChatCompletionCreateParamsBase extends HonouredFields, IgnoredFields {
   messages: ChatCompletionMessageParam[];
@@ -72,6 +86,10 @@ export interface ChatCompletionCreateParamsBase extends HonouredFields, IgnoredF
   chat_template_kwargs?: Record<string, unknown> | null;
   /** `false`: the model still thinks, its reasoning is counted but not delivered. Default `true`. */
   include_reasoning?: boolean | null;
+  /** Holds the content to a form, as vLLM has it; exactly one of these. */
+  structured_outputs?: StructuredOutputs | null;
+  /** After so many tokens of reasoning its end is forced. */
+  thinking_token_budget?: number | null;
   /** `true`: the answer, or the last chunk, carries {@link RequestDetails} as `tokenprism`. Default `false`. */
   include_details?: boolean | null;
 }

@@ -103,6 +103,9 @@ class EngineCore implements CompletionsHost {
       modelId: model.id,
       toolCalling: this.#options.format.toolCalling ?? true,
       toolsUnavailable: format.toolsUnavailable,
+      format: { reasoning: format.report.reasoning, tools: format.report.tools },
+      toolStrictness: this.#options.toolStrictness,
+      strictToolCalling: this.#options.strictToolCalling,
     };
   }
 

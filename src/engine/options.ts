@@ -1,3 +1,4 @@
+import type { ToolStrictness } from '../chat/constraint.ts';
 import type { FormatOptions } from '../chat/format.ts';
 import type { IncompleteToolCalls } from '../chat/types.ts';
 import { BadRequestError } from '../errors.ts';
@@ -30,6 +31,10 @@ export interface EngineOptions extends FormatOptions {
   signal?: AbortSignal | null;
   /** Default `separate`. */
   incompleteToolCalls?: IncompleteToolCalls;
+  /** How firmly calls are held to a grammar, at least; default `auto`: by each request and its tools. */
+  toolStrictness?: ToolStrictness;
+  /** `false`: only `tool_choice` "required" and named hold the model to calls. Default `true`. */
+  strictToolCalling?: boolean;
   /** Makes the worker where the bundler's own way does not fit. Called again after a crash. */
   worker?: () => Worker;
   /** URL of ONNX Runtime's WebAssembly file (asyncify build); unset: the one that comes with the package. */
@@ -43,6 +48,8 @@ export interface CheckedOptions {
   job: LoadJob;
   format: FormatOptions;
   incompleteToolCalls: IncompleteToolCalls;
+  toolStrictness: ToolStrictness;
+  strictToolCalling: boolean;
   createWorker: () => WorkerPort;
   onProgress: ((progress: EngineProgress) => void) | null;
   signal: AbortSignal | null;
@@ -51,6 +58,7 @@ export interface CheckedOptions {
 const devices: readonly DeviceChoice[] = ['auto', 'webgpu', 'wasm'];
 const dtypes: readonly Dtype[] = ['auto', 'fp32', 'fp16', 'q8', 'q4', 'q4f16', 'int8', 'uint8', 'bnb4'];
 const incompleteModes: readonly IncompleteToolCalls[] = ['separate', 'raw', 'close'];
+const strictnesses: readonly ToolStrictness[] = ['auto', 'function', 'parameter'];
 const known = [
   'model',
   'revision',
@@ -62,6 +70,8 @@ const known = [
   'toolParser',
   'toolCalling',
   'incompleteToolCalls',
+  'toolStrictness',
+  'strictToolCalling',
   'worker',
   'wasmUrl',
   'backend',
@@ -77,6 +87,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   checkType(options, 'worker', 'function');
   checkType(options, 'wasmUrl', 'string');
   checkType(options, 'toolCalling', 'boolean');
+  checkType(options, 'strictToolCalling', 'boolean');
   checkFormatName(options, 'reasoningParser');
   checkFormatName(options, 'toolParser');
   const device = oneOf('device', options.device ?? 'auto', devices);
@@ -97,6 +108,8 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
       options.incompleteToolCalls ?? 'separate',
       incompleteModes,
     ),
+    toolStrictness: oneOf('toolStrictness', options.toolStrictness ?? 'auto', strictnesses),
+    strictToolCalling: options.strictToolCalling ?? true,
     createWorker: options.worker ?? createBundledWorker,
     onProgress: options.onProgress ?? null,
     signal: options.signal ?? null,

@@ -4,7 +4,7 @@ import { all, draw, largest, minP, topK, topP } from './candidates.ts';
 import { createRandomSource, type RandomSource } from './random.ts';
 
 /**
- * Chooses the tokens of one choice. Order of the steps: penalties, temperature, top-k, top-p, min-p, draw.
+ * Chooses the tokens of one choice. Order of the steps: mask, penalties, temperature, top-k, top-p, min-p, draw.
  */
 export class Sampler {
   readonly #options: SamplingOptions;
@@ -14,6 +14,7 @@ export class Sampler {
   /** How often the answer has each token. */
   readonly #counts = new Map<number, number>();
   #scratch = new Float32Array(0);
+  #allowed = new Float32Array(0);
 
   /**
    * @param seed replaces `options.seed`, which may be `null`
@@ -31,15 +32,35 @@ export class Sampler {
    * The next token; it counts as part of the answer from now on.
    *
    * @param logits one row, exactly as wide as the vocabulary; left unchanged
+   * @param mask bit `id % 32` of word `id / 32`: whether a token may come; `null` lets all of them
    * @throws InvalidLogitsError when there is a NaN or no finite largest value
    */
-  next(logits: Float32Array): number {
-    const id = this.#choose(logits);
+  next(logits: Float32Array, mask: Uint32Array | null = null): number {
+    const id = this.#choose(mask ? this.#masked(logits, mask) : logits);
+    this.take(id);
+    return id;
+  }
+
+  /** A token that was not drawn counts as part of the answer too. */
+  take(id: number): void {
     if (this.#options.repetitionPenalty !== 1) this.#seen.add(id);
     if (this.#options.presencePenalty !== 0 || this.#options.frequencyPenalty !== 0) {
       this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
     }
-    return id;
+  }
+
+  #masked(row: Float32Array, mask: Uint32Array): Float32Array {
+    if (this.#allowed.length !== row.length) this.#allowed = new Float32Array(row.length);
+    const allowed = this.#allowed;
+    for (let word = 0, start = 0; start < row.length; word++, start += 32) {
+      const bits = mask[word] ?? 0;
+      const end = Math.min(start + 32, row.length);
+      if (bits === 0xffffffff) allowed.set(row.subarray(start, end), start);
+      else if (bits === 0) allowed.fill(-Infinity, start, end);
+      else
+        for (let id = start; id < end; id++) allowed[id] = (bits >>> (id - start)) & 1 ? row[id]! : -Infinity;
+    }
+    return allowed;
   }
 
   #choose(row: Float32Array): number {

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { prepareRequest, type RequestContext } from '../../../src/chat/request.ts';
 import { BadRequestError } from '../../../src/errors.ts';
 
-const context: RequestContext = { modelId: 'tiny', toolCalling: true, toolsUnavailable: null };
+const context: RequestContext = {
+  modelId: 'tiny',
+  toolCalling: true,
+  toolsUnavailable: null,
+  format: { reasoning: 'qwen3', tools: 'hermes' },
+  toolStrictness: 'auto' as const,
+  strictToolCalling: true,
+};
 const user = { role: 'user', content: 'Hi' };
 const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
 const calling = { role: 'assistant', content: null, tool_calls: [call] };

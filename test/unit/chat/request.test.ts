@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { prepareRequest, type RequestContext } from '../../../src/chat/request.ts';
 import { BadRequestError, ModelNotFoundError } from '../../../src/errors.ts';
 
-const context: RequestContext = { modelId: 'tiny', toolCalling: true, toolsUnavailable: null };
+const context: RequestContext = {
+  modelId: 'tiny',
+  toolCalling: true,
+  toolsUnavailable: null,
+  format: { reasoning: 'qwen3', tools: 'hermes' },
+  toolStrictness: 'auto' as const,
+  strictToolCalling: true,
+};
 const user = { role: 'user', content: 'Hi' };
 const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
 
@@ -63,11 +70,11 @@ const rejected: [string, unknown, string, string, string][] = [
     'JSON schema',
   ],
   [
-    'strict tool',
-    withUser({ tools: [{ type: 'function', function: { name: 'f', strict: true } }] }),
+    'strict that is no boolean',
+    withUser({ tools: [{ type: 'function', function: { name: 'f', strict: 'yes' } }] }),
     'tools[0].function.strict',
-    'unsupported_value',
-    'not supported yet',
+    'invalid_type',
+    'true or false',
   ],
   [
     'two of one name',
@@ -78,18 +85,71 @@ const rejected: [string, unknown, string, string, string][] = [
   ],
   ['choice without tools', withUser({ tool_choice: 'auto' }), 'tool_choice', 'invalid_value', "no 'tools'"],
   [
-    'required',
-    withUser({ tools: [tool], tool_choice: 'required' }),
-    'tool_choice',
-    'unsupported_value',
-    'not supported yet',
+    'named without a name',
+    withUser({ tools: [tool], tool_choice: { type: 'function' } }),
+    'tool_choice.function',
+    'missing_required_parameter',
+    'a name',
   ],
   [
-    'named',
-    withUser({ tools: [tool], tool_choice: { type: 'function', function: { name: 'f' } } }),
-    'tool_choice',
+    'named that is not offered',
+    withUser({ tools: [tool], tool_choice: { type: 'function', function: { name: 'g' } } }),
+    'tool_choice.function.name',
+    'invalid_value',
+    'not among',
+  ],
+  [
+    'response format of no known type',
+    withUser({ response_format: { type: 'xml' } }),
+    'response_format.type',
     'unsupported_value',
-    'not supported yet',
+    'json_schema',
+  ],
+  [
+    'response format without its schema',
+    withUser({ response_format: { type: 'json_schema', json_schema: { name: 'n' } } }),
+    'response_format.json_schema.schema',
+    'missing_required_parameter',
+    'a JSON schema',
+  ],
+  [
+    'response format beside a named choice',
+    withUser({
+      tools: [tool],
+      tool_choice: { type: 'function', function: { name: 'f' } },
+      response_format: { type: 'json_object' },
+    }),
+    'response_format',
+    'invalid_value',
+    'that call',
+  ],
+  [
+    'two structured outputs',
+    withUser({ structured_outputs: { regex: 'a', choice: ['a'] } }),
+    'structured_outputs',
+    'invalid_value',
+    'exactly one',
+  ],
+  [
+    'structured outputs beside a response format',
+    withUser({ structured_outputs: { regex: 'a' }, response_format: { type: 'json_object' } }),
+    'structured_outputs',
+    'invalid_value',
+    'not both',
+  ],
+  [
+    'unknown structured output',
+    withUser({ structured_outputs: { xml: 'a' } }),
+    'structured_outputs.xml',
+    'unsupported_parameter',
+    'not supported',
+  ],
+  [
+    'negative thinking budget',
+    withUser({ thinking_token_budget: -1 }),
+    'thinking_token_budget',
+    'integer_below_min_value',
+    'at least 0',
   ],
   [
     'unknown choice',
@@ -212,6 +272,7 @@ describe('prepareRequest', () => {
         sampling: {},
         maxTokens: null,
         choices: 1,
+        constraint: null,
       },
       stream: false,
       includeUsage: false,

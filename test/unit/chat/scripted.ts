@@ -46,6 +46,7 @@ export const timings: Timings = {
   prefill: 3,
   decode: 4,
   timeToFirstToken: 6,
+  forcedTokens: 0,
   tokensPerSecond: 7,
 };
 
@@ -63,7 +64,14 @@ export type RequestMessage = WithoutRequest<
 >;
 
 export class ScriptedHost implements CompletionsHost {
-  readonly context = { modelId: 'tiny', toolCalling: true, toolsUnavailable: null };
+  readonly context = {
+    modelId: 'tiny',
+    toolCalling: true,
+    toolsUnavailable: null,
+    format: { reasoning: 'qwen3', tools: 'hermes' },
+    toolStrictness: 'auto' as const,
+    strictToolCalling: true,
+  };
   readonly device = device;
   incompleteToolCalls: CompletionsHost['incompleteToolCalls'] = 'separate';
   readonly requests: SentRequest[] = [];

@@ -1,41 +1,14 @@
 /** The whole way of a request in one process: page, protocol, the worker's real loop, a scripted backend. */
 import { describe, expect, it } from 'vitest';
 import type { ChatCompletionChunk, ChatCompletionTool } from '../../../src/chat/types.ts';
-import type { WorkerPort } from '../../../src/engine/connection.ts';
 import { createEngine } from '../../../src/engine/engine.ts';
 import type { EngineOptions } from '../../../src/engine/options.ts';
-import type { ScriptedTurn, ToWorker } from '../../../src/protocol.ts';
-import { Service } from '../../../worker/service.ts';
-import { eosTokenId, scriptedModel, tokenizer } from '../worker/scripted.ts';
-
-/** A worker that runs in this process; what crosses is cloned as between threads. */
-class InProcessWorker extends EventTarget implements WorkerPort {
-  readonly received: ToWorker[] = [];
-  readonly #service: Service;
-
-  constructor(turns: ScriptedTurn[]) {
-    super();
-    this.#service = new Service(
-      (message) => {
-        const data = structuredClone(message);
-        setImmediate(() => this.dispatchEvent(new MessageEvent('message', { data })));
-      },
-      async () => {
-        const model = scriptedModel(turns);
-        return { model, backend: await model.createBackend() };
-      },
-    );
-  }
-
-  postMessage(message: ToWorker): void {
-    const copy = structuredClone(message);
-    this.received.push(copy);
-    setImmediate(() => this.#service.receive(copy));
-  }
-}
+import type { ScriptedTurn } from '../../../src/protocol.ts';
+import { eosTokenId, tokenizer } from '../worker/scripted.ts';
+import { scriptedWorker } from './in-process-worker.ts';
 
 async function start(turns: ScriptedTurn[], options: EngineOptions = {}) {
-  const worker = new InProcessWorker(turns);
+  const worker = scriptedWorker(turns);
   const engine = await createEngine({ ...options, worker: () => worker as unknown as Worker });
   return { engine, worker, completions: engine.chat.completions };
 }

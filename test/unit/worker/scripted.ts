@@ -4,6 +4,7 @@ import {
   type ScriptedModel,
   ScriptedTurns,
 } from '../../../worker/backends/scripted/backend.ts';
+import { Constraints } from '../../../worker/grammar/constraints.ts';
 import type { Model } from '../../../worker/model.ts';
 import { buildTokenTable } from '../../../worker/prompt/table.ts';
 import { type LoadModel, Service } from '../../../worker/service.ts';
@@ -24,18 +25,21 @@ export function scriptedModel(turns: ScriptedTurn[]): Model {
     contextLength,
   };
   const scripts = new ScriptedTurns(turns, scripted);
+  const table = buildTokenTable(tokenizer, files.tokenizerJson);
+  const eosTokenIds = [eosTokenId, 2039];
   return {
     report: {
       id: 'scripted',
       modelType: 'qwen3',
       vocabularySize: 2048,
       contextLength,
-      eosTokenIds: [eosTokenId, 2039],
+      eosTokenIds,
       chatTemplate: template.source,
       defaults: { temperature: 0 },
     },
     template,
-    table: buildTokenTable(tokenizer, files.tokenizerJson),
+    table,
+    constraints: new Constraints({ table, width: 2048, eosTokenIds, encode: scripted.encode }),
     createBackend: async () => new ScriptedBackend(scripts, scripted),
   };
 }

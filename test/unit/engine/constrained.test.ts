@@ -1,0 +1,200 @@
+/** The embedded model under a grammar, through the public interface, at a temperature at which it would ramble. */
+import { Ajv } from 'ajv';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ChatCompletionFunctionTool } from '../../../src/chat/types.ts';
+import { createEngine, type Engine } from '../../../src/engine/engine.ts';
+import { BadRequestError } from '../../../src/errors.ts';
+import { liveWorker } from './in-process-worker.ts';
+
+const user = (content: string) => [{ role: 'user' as const, content }];
+const tool = (
+  name: string,
+  parameters: Record<string, unknown>,
+  strict?: boolean,
+): ChatCompletionFunctionTool => ({
+  type: 'function',
+  function: { name, parameters, ...(strict !== undefined && { strict }) },
+});
+
+const weather = tool('get_weather', {
+  type: 'object',
+  properties: { location: { type: 'string', maxLength: 20 }, unit: { enum: ['celsius', 'fahrenheit'] } },
+  required: ['location', 'unit'],
+});
+
+const SCHEMAS: Record<string, unknown>[] = [
+  { type: 'object', properties: {} },
+  { type: 'object', properties: { n: { type: 'integer', minimum: 3, maximum: 17 } }, required: ['n'] },
+  { type: 'object', properties: { x: { type: 'number', exclusiveMinimum: 0, maximum: 1 } }, required: ['x'] },
+  { type: 'object', properties: { b: { type: 'boolean' }, z: { type: 'null' } }, required: ['b', 'z'] },
+  { type: 'object', properties: { d: { type: 'string', format: 'date' } }, required: ['d'] },
+  { type: 'object', properties: { c: { type: 'string', pattern: '^[A-Z]{2}-[0-9]{3}$' } }, required: ['c'] },
+  {
+    type: 'object',
+    properties: { l: { type: 'array', items: { enum: [1, 'two', null] }, minItems: 1, maxItems: 3 } },
+    required: ['l'],
+  },
+  {
+    type: 'object',
+    properties: {
+      o: { anyOf: [{ const: 'x' }, { type: 'object', properties: { k: { type: 'boolean' } } }] },
+    },
+    required: ['o'],
+  },
+];
+
+describe('the embedded model under a grammar', () => {
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = await createEngine({ worker: () => liveWorker() as unknown as Worker });
+  }, 120_000);
+  afterAll(() => engine?.close());
+
+  it('calls a tool when it must, with arguments that fit, whatever the temperature', async () => {
+    const ajv = new Ajv({ formats: { date: /^\d{4}-\d{2}-\d{2}$/ } });
+    for (const [seed, parameters] of SCHEMAS.entries()) {
+      const { choices } = await engine.chat.completions.create({
+        messages: user('Do something.'),
+        tools: [tool('act', parameters)],
+        tool_choice: 'required',
+        parallel_tool_calls: false,
+        temperature: 1.5,
+        thinking_token_budget: 8,
+        seed,
+        max_tokens: 200,
+      });
+      const [choice] = choices;
+      expect(choice?.finish_reason, JSON.stringify(choice)).toBe('tool_calls');
+      expect(choice?.message.content).toBeNull();
+      const [call, ...others] = choice?.message.tool_calls ?? [];
+      expect(others).toEqual([]);
+      expect(call?.function.name).toBe('act');
+      const fits = ajv.validate(parameters, JSON.parse(call!.function.arguments));
+      expect(fits, `${call!.function.arguments}: ${ajv.errorsText()}`).toBe(true);
+    }
+  }, 120_000);
+
+  it('calls the tool that was named, once', async () => {
+    const { choices } = await engine.chat.completions.create({
+      messages: user('What time is it in Oslo?'),
+      tools: [tool('get_time', { type: 'object', properties: { city: { type: 'string' } } }), weather],
+      tool_choice: { type: 'function', function: { name: 'get_weather' } },
+      temperature: 1,
+      seed: 4,
+      thinking_token_budget: 5,
+      max_tokens: 120,
+    });
+    expect(choices[0]?.message.tool_calls?.map((call) => call.function.name)).toEqual(['get_weather']);
+    const { unit } = JSON.parse(choices[0]!.message.tool_calls![0]!.function.arguments) as { unit: string };
+    expect(['celsius', 'fahrenheit']).toContain(unit);
+  }, 60_000);
+
+  it('answers freely, or calls well, with strict tools', async () => {
+    const strict = { ...weather, function: { ...weather.function, strict: true } };
+    const { choices } = await engine.chat.completions.create({
+      messages: user("What's the weather in Paris in celsius?"),
+      tools: [strict],
+      include_details: true,
+    });
+    expect(choices[0]?.message.tool_calls).toHaveLength(1);
+    expect(JSON.parse(choices[0]!.message.tool_calls![0]!.function.arguments)).toEqual({
+      location: 'Paris',
+      unit: 'celsius',
+    });
+  }, 60_000);
+
+  it('takes forced tokens without asking the model', async () => {
+    const answer = await engine.chat.completions.create({
+      messages: user("What's the weather in Paris in celsius?"),
+      tools: [weather],
+      tool_choice: 'required',
+      include_details: true,
+    });
+    expect(answer.tokenprism!.timings.forcedTokens).toBeGreaterThan(0);
+    expect(answer.choices[0]?.message.tool_calls).toHaveLength(1);
+  }, 60_000);
+
+  it.each([
+    [{ response_format: { type: 'json_object' as const } }, (text: string) => JSON.parse(text) as unknown],
+    [
+      {
+        response_format: {
+          type: 'json_schema' as const,
+          json_schema: {
+            name: 'answer',
+            schema: {
+              type: 'object',
+              properties: { city: { enum: ['Rome', 'Oslo'] }, sure: { type: 'boolean' } },
+              required: ['city', 'sure'],
+              additionalProperties: false,
+            },
+          },
+        },
+      },
+      (text: string) => expect(Object.keys(JSON.parse(text) as object).sort()).toEqual(['city', 'sure']),
+    ],
+    [
+      { structured_outputs: { regex: '[a-c]{3}-[0-9]+' } },
+      (text: string) => expect(text).toMatch(/^[a-c]{3}-[0-9]+$/),
+    ],
+    [
+      { structured_outputs: { choice: ['yes', 'no'] } },
+      (text: string) => expect(['yes', 'no']).toContain(text),
+    ],
+    [
+      { structured_outputs: { grammar: 'root ::= word " " word\nword ::= "ab"+' } },
+      (text: string) => expect(text).toMatch(/^(ab)+ (ab)+$/),
+    ],
+  ])(
+    'holds the content to %j, thinking or not',
+    async (form, check) => {
+      for (const enable_thinking of [true, false]) {
+        const { choices } = await engine.chat.completions.create({
+          messages: user('Answer.'),
+          ...form,
+          chat_template_kwargs: { enable_thinking },
+          temperature: 0.9,
+          seed: 3,
+          thinking_token_budget: 6,
+          max_tokens: 90,
+        });
+        const [choice] = choices;
+        if (choice?.finish_reason === 'length') continue;
+        expect(choice?.finish_reason).toBe('stop');
+        check(choice!.message.content!);
+      }
+    },
+    120_000,
+  );
+
+  it('ends the reasoning after its budget', async () => {
+    const { choices, usage } = await engine.chat.completions.create({
+      messages: user("What's the weather in Paris and Tokyo?"),
+      tools: [weather],
+      thinking_token_budget: 6,
+      max_tokens: 120,
+    });
+    expect(usage?.completion_tokens_details?.reasoning_tokens).toBe(6);
+    expect(choices[0]?.message.reasoning).not.toContain('</think>');
+    expect(choices[0]?.message.content ?? '').not.toContain('think>');
+  }, 60_000);
+
+  it('refuses a schema that nothing fits, names its place, and answers the next request', async () => {
+    const broken = tool('f', {
+      type: 'object',
+      properties: { a: { type: 'integer', minimum: 5, maximum: 4 } },
+      required: ['a'],
+    });
+    const request = engine.chat.completions.create({
+      messages: user('Hi'),
+      tools: [broken],
+      tool_choice: 'required',
+    });
+    await expect(request).rejects.toThrow(BadRequestError);
+    await expect(request).rejects.toMatchObject({
+      param: expect.stringContaining('tools[0].function.parameters'),
+    });
+    const next = await engine.chat.completions.create({ messages: user('Hello!'), max_tokens: 5 });
+    expect(next.choices).toHaveLength(1);
+  }, 60_000);
+});

@@ -1,0 +1,70 @@
+import { TokenprismError } from '../../src/errors.ts';
+import type { GrammarMatcher } from './matcher.ts';
+import type { ReasoningGate } from './reasoning-gate.ts';
+
+export interface ChoiceConstraintOptions {
+  gate: ReasoningGate;
+  /** Null where only the length of the reasoning is limited. */
+  matcher: GrammarMatcher | null;
+  /** Tokens that may not come while the model is still thinking, a mask of all others. */
+  whileThinking: Uint32Array | null;
+  /** Tokens of the reasoning's end marker. */
+  reasoningEnd: readonly number[];
+  thinkingTokenBudget: number | null;
+}
+
+/** What one choice is held to: which tokens may come next, and which one must. */
+export class ChoiceConstraint {
+  readonly #options: ChoiceConstraintOptions;
+  /** What is left of a forced end of the reasoning. */
+  #ending: number[] = [];
+  #isEnding = false;
+
+  constructor(options: ChoiceConstraintOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Bit `id % 32` of word `id / 32` says whether a token may come; null lets all of them. Valid until the next call.
+   * @throws TokenprismError when the grammar leaves nothing that could come
+   */
+  mask(): Uint32Array | null {
+    const { gate, matcher, whileThinking } = this.#options;
+    if (!gate.isOpen) return whileThinking;
+    if (matcher?.isStuck) {
+      throw new TokenprismError(
+        "The grammar leaves no token that could come next: the answer can't be finished in this model's tokens.",
+        { code: 'grammar_stuck' },
+      );
+    }
+    return matcher?.mask() ?? null;
+  }
+
+  /** The token that must come next, or null when the model has a choice. */
+  forced(): number | null {
+    const { gate, matcher, reasoningEnd, thinkingTokenBudget } = this.#options;
+    if (gate.isOpen) return matcher?.forced() ?? null;
+    if (!this.#isEnding && thinkingTokenBudget !== null && gate.reasoningTokens >= thinkingTokenBudget) {
+      this.#isEnding = true;
+      this.#ending = [...reasoningEnd];
+    }
+    return this.#ending[0] ?? null;
+  }
+
+  /** Takes the token that came. */
+  accept(id: number): void {
+    const { gate, matcher } = this.#options;
+    if (!gate.isOpen) {
+      if (this.#ending[0] === id) this.#ending.shift();
+      gate.accept(id);
+    } else if (matcher && !matcher.accept(id)) {
+      throw new TokenprismError(`The token ${id} was drawn, which the grammar does not allow.`, {
+        code: 'internal_error',
+      });
+    }
+  }
+
+  dispose(): void {
+    this.#options.matcher?.dispose();
+  }
+}

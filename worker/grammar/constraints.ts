@@ -1,0 +1,97 @@
+import { Vocabulary } from '../../src/detokenizer/vocabulary.ts';
+import { checkVocabulary, loadFormat } from '../../src/formats/index.ts';
+import { type MessageFormat, spellings } from '../../src/parser/format.ts';
+import type { GenerateJob, TokenTable } from '../../src/protocol.ts';
+import { ChoiceConstraint } from './constraint.ts';
+import { EbnfGrammar } from './ebnf.ts';
+import { type CompiledGrammar, GrammarEngine } from './engine.ts';
+import { ReasoningGate } from './reasoning-gate.ts';
+import { structuralTag } from './structural-tag.ts';
+import { markerTokens } from './vocabulary.ts';
+
+export interface ConstraintsOptions {
+  table: TokenTable;
+  /** Values of a row of logits. */
+  width: number;
+  eosTokenIds: readonly number[];
+  /** Text to ids, special tokens recognised. */
+  encode(text: string): readonly number[];
+}
+
+/** Makes what the choices of a request are held to. One for each loaded model. */
+export class Constraints {
+  readonly #options: ConstraintsOptions;
+  readonly #vocabulary: Vocabulary;
+  readonly #markers: ReadonlyMap<string, number>;
+  #engine: GrammarEngine | null = null;
+
+  constructor(options: ConstraintsOptions) {
+    this.#options = options;
+    this.#vocabulary = new Vocabulary(options.table);
+    this.#markers = markerTokens(options.table);
+  }
+
+  /**
+   * Compiles what a job asks for.
+   *
+   * @returns makes the constraint of one choice; null when the job has none
+   * @throws BadRequestError for what can't be held
+   */
+  async prepare(
+    job: GenerateJob,
+    promptTokenIds: ArrayLike<number>,
+  ): Promise<(() => ChoiceConstraint) | null> {
+    const { constraint, templateArguments } = job;
+    if (!constraint) return null;
+    const format = await loadFormat(constraint.format);
+    checkVocabulary(format, this.#vocabulary);
+    const grammar = new EbnfGrammar(this.#markers.keys());
+    const root = structuralTag(grammar, format, constraint);
+    const { thinkingTokenBudget } = constraint;
+    if (root === null && thinkingTokenBudget === null) return null;
+    const compiled: CompiledGrammar | null =
+      root === null ? null : await this.#acquireEngine().compile(grammar.toString(root));
+    const isHeld = constraint.content !== null || constraint.calls?.choice !== 'auto';
+    const whileThinking = root === null ? null : this.#maskWhileThinking(format, isHeld);
+    return () =>
+      new ChoiceConstraint({
+        gate: new ReasoningGate({ format, vocabulary: this.#vocabulary, promptTokenIds, templateArguments }),
+        matcher: compiled?.matcher() ?? null,
+        whileThinking,
+        reasoningEnd: this.#reasoningEnd(format),
+        thinkingTokenBudget,
+      });
+  }
+
+  dispose(): void {
+    this.#engine?.dispose();
+    this.#engine = null;
+  }
+
+  #acquireEngine(): GrammarEngine {
+    const { table, width, eosTokenIds } = this.#options;
+    this.#engine ??= new GrammarEngine({ table, width, eosTokenIds });
+    return this.#engine;
+  }
+
+  /**
+   * An answer that is held to a grammar may leave its reasoning by the end marker only: not by a call's opener, which
+   * the grammar would not see, nor, when something is still owed, by the end of the turn.
+   */
+  #maskWhileThinking(format: MessageFormat, isHeld: boolean): Uint32Array {
+    const { width, eosTokenIds } = this.#options;
+    const mask = new Uint32Array(Math.ceil(width / 32)).fill(0xffffffff);
+    const { tools } = format;
+    const openers = (tools?.openersInReasoning ?? []).flatMap((name) => spellings(tools!.terminals[name]!));
+    const withheld = openers.flatMap((text) => this.#vocabulary.idOf(text) ?? []);
+    for (const id of isHeld ? [...withheld, ...eosTokenIds] : withheld) mask[id >> 5]! &= ~(1 << (id & 31));
+    return mask;
+  }
+
+  #reasoningEnd({ reasoning }: MessageFormat): readonly number[] {
+    if (!reasoning) return [];
+    const texts = spellings(reasoning.terminals[reasoning.end]!);
+    const known = texts.find((text) => this.#vocabulary.idOf(text) !== undefined);
+    return known === undefined ? this.#options.encode(texts[0]!) : [this.#vocabulary.idOf(known)!];
+  }
+}

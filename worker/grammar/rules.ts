@@ -1,0 +1,96 @@
+/** Rules for what a request names: the arguments of a call, and the form of the content. */
+import { BadRequestError } from '../../src/errors.ts';
+import type { ParameterWriting } from '../../src/parser/format.ts';
+import type { ConstrainedFunction, ContentConstraint } from '../../src/protocol.ts';
+import type { EbnfGrammar } from './ebnf.ts';
+import { ebnfPieces } from './ebnf-source.ts';
+import { jsonRule } from './json-schema/index.ts';
+// PARAMS
+import { languageOf } from './language/language.ts';
+
+/** Arguments in the writing of the family; an object, whatever the schema says besides. */
+export function argumentsRule(
+  grammar: EbnfGrammar,
+  { schema, path }: ConstrainedFunction,
+  writing: 'json' | ParameterWriting,
+): string {
+  const object = schema === true ? { type: 'object', additionalProperties: true } : withObjectType(schema);
+  const options = { path, isClosed: true };
+  return writing === 'json'
+    ? jsonRule(grammar, object, options)
+    : (() => { throw new BadRequestError('pending', { param: path }); })();
+}
+
+function withObjectType(schema: unknown): unknown {
+  const isOpen = typeof schema === 'object' && schema !== null && !('type' in schema);
+  return isOpen ? { ...schema, type: 'object' } : schema;
+}
+
+/** The whole content. */
+export function contentRule(grammar: EbnfGrammar, content: ContentConstraint): string {
+  switch (content.kind) {
+    case 'json':
+      return jsonRule(grammar, content.schema, { path: content.path });
+    case 'choice':
+      return grammar.rule('choice', content.choices.map((choice) => grammar.literal(choice)).join(' | '));
+    case 'regex':
+      return regexRule(grammar, content.pattern, content.path);
+    case 'grammar':
+      return givenGrammar(grammar, content.source, content.path);
+  }
+}
+
+function regexRule(grammar: EbnfGrammar, pattern: string, path: string): string {
+  const language = [[{ pattern: `^(?:${pattern})$` }]];
+  try {
+    languageOf(language);
+  } catch (error) {
+    throw new BadRequestError(
+      `The regular expression can't be held while text is written: ${error instanceof Error ? error.message : String(error)}`,
+      { param: path, code: 'grammar_unsupported', cause: error },
+    );
+  }
+  const guard = grammar.guard({ kind: 'text', language, closer: null });
+  return grammar.rule('regex', `${guard} ${grammar.freeText([])}`);
+}
+
+/** A grammar that came with the request, its rules under names of their own. */
+function givenGrammar(grammar: EbnfGrammar, source: string, path: string): string {
+  const wrong = (message: string) => new BadRequestError(message, { param: path, code: 'grammar_invalid' });
+  if (/[\0-\u0003]|\\x0[0-3]|\\u000[0-3]/.test(source)) {
+    throw wrong('A grammar can not spell the control characters U+0000 to U+0003.');
+  }
+  const bodies = new Map<string, string>();
+  const pieces = [...ebnfPieces(source)].filter(({ kind }) => kind !== 'comment');
+  let current: string | null = null;
+  for (let index = 0; index < pieces.length; index++) {
+    const piece = pieces[index]!;
+    const next = pieces.slice(index + 1).find(({ kind }) => kind !== 'space');
+    if (piece.kind === 'name' && next?.text === '::=') {
+      current = piece.text;
+      if (bodies.has(current)) throw wrong(`The grammar has the rule ${current} twice.`);
+      bodies.set(current, '');
+      index = pieces.indexOf(next);
+    } else if (current !== null) {
+      bodies.set(current, bodies.get(current)! + piece.text);
+    } else if (piece.kind !== 'space')
+      throw wrong(`The grammar begins with ${JSON.stringify(piece.text)}, not with a rule.`);
+  }
+  if (!bodies.has('root')) throw wrong('The grammar has no rule root, which is the whole content.');
+  const names = new Map([...bodies.keys()].map((name) => [name, grammar.reserve(`given_${name}`)]));
+  for (const [name, body] of bodies) {
+    let renamed = '';
+    for (const { kind, text } of ebnfPieces(body)) {
+      if (kind === 'space') renamed += ' ';
+      else renamed += kind === 'name' ? (names.get(text) ?? text) : text;
+    }
+    const unknown = [...ebnfPieces(body)].find(
+      ({ kind, text }) => kind === 'name' && !names.has(text) && !MACROS.test(text),
+    );
+    if (unknown) throw wrong(`The grammar names the rule ${unknown.text}, which it does not have.`);
+    grammar.define(names.get(name)!, renamed.trim());
+  }
+  return names.get('root')!;
+}
+
+const MACROS = /^(?:TagDispatch|stop_eos|stop_str|loop_after_dispatch|true|false)$/;

@@ -1,0 +1,127 @@
+/** The structural tag of a request: calls in the envelope that the family writes, or free text around them. */
+import { BadRequestError } from '../../src/errors.ts';
+import { type CallWriting, DIGITS, type MessageFormat } from '../../src/parser/format.ts';
+import type { Constraint } from '../../src/protocol.ts';
+import type { EbnfGrammar } from './ebnf.ts';
+import { argumentsRule, contentRule } from './rules.ts';
+
+/** White space that models put between their reasoning and what follows. */
+const LEAD = '[\\n]{0,2}';
+
+/**
+ * The grammar of an answer from its first token after the reasoning.
+ *
+ * @returns the root expression, or null when the answer is free
+ * @throws BadRequestError for a format whose calls can't be written by a grammar, and for schemas
+ */
+export function structuralTag(
+  grammar: EbnfGrammar,
+  format: MessageFormat,
+  constraint: Constraint,
+): string | null {
+  if (format.channels) return channelTag(grammar, format.channels, constraint);
+  const { calls, content } = constraint;
+  const body = content && contentRule(grammar, content);
+  if (!calls) return body && `${LEAD} ${body}`;
+  const writing = format.tools?.writing ?? null;
+  if (!writing) {
+    throw new BadRequestError(
+      `Calls in the format "${format.tools?.name ?? 'none'}" can't be held to a grammar: use tool_choice "auto" without strict tools.`,
+      { param: 'tool_choice', code: 'unsupported_value' },
+    );
+  }
+  const run = new CallRun(grammar, writing, calls);
+  if (calls.choice !== 'auto') return `${LEAD} ${run.alone()}`;
+  if (body) return `${LEAD} (${body} | ${run.alone()})`;
+  return grammar.freeText([{ opener: writing.trigger, body: run.afterTrigger() }], {
+    isOnce: !calls.parallel,
+  });
+}
+
+type Calls = NonNullable<Constraint['calls']>;
+
+/** Functions that the choice admits. */
+function admitted({ choice, functions }: Calls): Calls['functions'] {
+  return typeof choice === 'string' ? functions : functions.filter(({ name }) => name === choice.name);
+}
+
+/** One call or several, with the block around them. */
+class CallRun {
+  readonly #grammar: EbnfGrammar;
+  readonly #writing: CallWriting;
+  readonly #functions: Calls['functions'];
+  readonly #isSingle: boolean;
+
+  constructor(grammar: EbnfGrammar, writing: CallWriting, calls: Calls) {
+    this.#grammar = grammar;
+    this.#writing = writing;
+    this.#functions = admitted(calls);
+    this.#isSingle = !calls.parallel || typeof calls.choice === 'object';
+  }
+
+  /** The whole run. */
+  alone(): string {
+    const { blockStart, blockEnd } = this.#writing;
+    return `${this.#text(blockStart)} ${this.#run('')} ${this.#text(blockEnd)}`;
+  }
+
+  /** The run after the trigger that opened it in free text. */
+  afterTrigger(): string {
+    const { blockStart, blockEnd, trigger } = this.#writing;
+    if (blockStart === '') return this.#call(trigger);
+    return `${this.#text(blockStart.slice(trigger.length))} ${this.#run('')} ${this.#text(blockEnd)}`;
+  }
+
+  #run(begun: string): string {
+    const call = this.#call(begun);
+    if (this.#isSingle) return call;
+    return `${call} (${this.#text(this.#writing.separator)} ${call})*`;
+  }
+
+  /** One call of any function, of which `begun` is written already. */
+  #call(begun: string): string {
+    const calls = this.#functions.map((called) => {
+      const { callStart, callEnd } = this.#writing;
+      const parts = callStart(called.name).map((part, index) => {
+        if (part === DIGITS) return '[0-9]{1,3}';
+        return this.#text(index === 0 ? part.slice(begun.length) : part);
+      });
+      const rule = argumentsRule(this.#grammar, called, this.#writing.arguments);
+      return this.#grammar.rule(`call_${called.name}`, `${parts.join(' ')} ${rule} ${this.#text(callEnd)}`);
+    });
+    return this.#grammar.rule('call', calls.join(' | '));
+  }
+
+  #text(text: string): string {
+    return text === '' ? '""' : this.#grammar.markup(text);
+  }
+}
+
+/**
+ * Channels: reasoning, a preamble, then calls or the final message. The model's end of turn closes the last one.
+ */
+function channelTag(
+  grammar: EbnfGrammar,
+  { writing }: NonNullable<MessageFormat['channels']>,
+  { calls, content }: Constraint,
+): string | null {
+  if (!calls && !content) return null;
+  const message = (start: string) =>
+    `(${grammar.markup(start)} ${grammar.textUntil(writing.end)} ${grammar.markup(writing.next)})?`;
+  const lead = `${message(writing.reasoningStart)} ${message(writing.preambleStart)}`;
+  const alternatives: string[] = [];
+  if (calls) {
+    for (const called of admitted(calls)) {
+      const start = grammar.markup(writing.callStart(called.name));
+      alternatives.push(
+        grammar.rule(`call_${called.name}`, `${start} ${argumentsRule(grammar, called, 'json')}`),
+      );
+    }
+  }
+  if (content) {
+    alternatives.push(`${grammar.markup(writing.constrainedStart)} ${contentRule(grammar, content)}`);
+  } else if (calls?.choice === 'auto') {
+    alternatives.push(`${grammar.markup(writing.contentStart)} ${grammar.freeText([])}`);
+  }
+  return `${lead} (${alternatives.join(' | ')})`;
+}
