@@ -58,6 +58,7 @@ function tools(name: string, block: string, space: string): ToolFormat {
         open: (key, kind) => `${tag('parameter name="')}${key}" string="${kind === 'text'}">`,
         close: `${closer('parameter')}\n`,
         separator: '',
+        avoid: () => [closer('invoke'), tag('parameter name="')],
       },
       trigger: `${tag(block)}>`,
     },

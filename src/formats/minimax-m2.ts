@@ -90,7 +90,12 @@ export const family: Family = {
           separator: '',
           callStart: (name) => [`${INVOKE}${name}">\n`],
           callEnd: `${INVOKE_END}\n`,
-          arguments: { open: (key) => `${PARAMETER}${key}">`, close: `${PARAMETER_END}\n`, separator: '' },
+          arguments: {
+            open: (key) => `${PARAMETER}${key}">`,
+            close: `${PARAMETER_END}\n`,
+            separator: '',
+            avoid: () => [INVOKE_END, '<parameter name='],
+          },
           trigger: BLOCK_START,
         },
         states: {

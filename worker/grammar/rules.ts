@@ -4,8 +4,7 @@ import type { ParameterWriting } from '../../src/parser/format.ts';
 import type { ConstrainedFunction, ContentConstraint } from '../../src/protocol.ts';
 import type { EbnfGrammar } from './ebnf.ts';
 import { ebnfPieces } from './ebnf-source.ts';
-import { jsonRule } from './json-schema/index.ts';
-// PARAMS
+import { jsonRule, parametersRule } from './json-schema/index.ts';
 import { languageOf } from './language/language.ts';
 
 /** Arguments in the writing of the family; an object, whatever the schema says besides. */
@@ -18,7 +17,7 @@ export function argumentsRule(
   const options = { path, isClosed: true };
   return writing === 'json'
     ? jsonRule(grammar, object, options)
-    : (() => { throw new BadRequestError('pending', { param: path }); })();
+    : parametersRule(grammar, object, writing, options);
 }
 
 function withObjectType(schema: unknown): unknown {
@@ -57,6 +56,7 @@ function regexRule(grammar: EbnfGrammar, pattern: string, path: string): string 
 /** A grammar that came with the request, its rules under names of their own. */
 function givenGrammar(grammar: EbnfGrammar, source: string, path: string): string {
   const wrong = (message: string) => new BadRequestError(message, { param: path, code: 'grammar_invalid' });
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are looked for
   if (/[\0-\u0003]|\\x0[0-3]|\\u000[0-3]/.test(source)) {
     throw wrong('A grammar can not spell the control characters U+0000 to U+0003.');
   }
