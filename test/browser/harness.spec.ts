@@ -1,4 +1,5 @@
-import { expect, test } from './harness/fixture.ts';
+import { test as plainTest } from '@playwright/test';
+import { expect, foreignRequests, test, testOrigin } from './harness/fixture.ts';
 
 test.use({ needsLibrary: false });
 
@@ -32,21 +33,29 @@ test('the collector can be called', async ({ page }) => {
   expect(await page.evaluate(() => typeof window.gc)).toBe('function');
 });
 
-test.describe('requests to another origin', () => {
-  test('are seen and blocked when the page makes them', async ({ page }) => {
-    test.fail(true, 'the fixture has to fail this test');
-    await page.evaluate(() => fetch('http://elsewhere.test/a').catch(() => null));
+/** Outside of the fixture, which would fail these tests as it should. */
+plainTest.describe('requests to another origin are seen and blocked', () => {
+  plainTest('when the page makes them', async ({ page, context }) => {
+    const foreign = foreignRequests(context, testOrigin());
+    await page.goto(`${testOrigin()}/test/browser/harness/index.html?without-library`);
+    const outcome = await page.evaluate(() => fetch('http://elsewhere.test/a').catch(() => 'blocked'));
+    expect(outcome).toBe('blocked');
+    expect(foreign).toEqual(['http://elsewhere.test/a']);
   });
 
-  test('are seen and blocked when a worker makes them', async ({ page }) => {
-    test.fail(true, 'the fixture has to fail this test');
-    await page.evaluate(async () => {
-      const source = `fetch('http://elsewhere.test/b').catch(() => null).then(() => postMessage('done'))`;
+  plainTest('when a worker makes them', async ({ page, context }) => {
+    const foreign = foreignRequests(context, testOrigin());
+    await page.goto(`${testOrigin()}/test/browser/harness/index.html?without-library`);
+    const outcome = await page.evaluate(async () => {
+      const source = `fetch('http://elsewhere.test/b').catch(() => 'blocked').then(postMessage)`;
       const worker = new Worker(URL.createObjectURL(new Blob([source], { type: 'text/javascript' })));
-      await new Promise((resolve) => {
-        worker.onmessage = resolve;
+      const outcome = await new Promise((resolve) => {
+        worker.onmessage = (event) => resolve(event.data);
       });
       worker.terminate();
+      return outcome;
     });
+    expect(outcome).toBe('blocked');
+    expect(foreign).toEqual(['http://elsewhere.test/b']);
   });
 });

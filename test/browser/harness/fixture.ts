@@ -1,7 +1,8 @@
 import { type BrowserContext, test as base, expect } from '@playwright/test';
 import type {} from './page.ts';
 
-function testOrigin(): string {
+/** Where the repository is served while the tests run. */
+export function testOrigin(): string {
   const origin = process.env.TOKENPRISM_TEST_ORIGIN;
   if (!origin)
     throw new Error('The test server is not running: start the tests with "npm run test:browser".');
