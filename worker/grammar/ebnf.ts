@@ -94,9 +94,9 @@ export class EbnfGrammar {
     return quote(marked);
   }
 
-  /** Whether the model has an added token with this text. */
-  isToken(text: string): boolean {
-    return this.#tokens.has(text);
+  /** Whether an added token is part of a format's own text. */
+  hasToken(text: string): boolean {
+    return Array.from({ length: text.length }).some((_, at) => this.#tokenAt(text, at) !== null);
   }
 
   /**
@@ -107,10 +107,10 @@ export class EbnfGrammar {
     return this.#tagDispatch(dispatches, `stop_eos=true, loop_after_dispatch=${!isOnce}`);
   }
 
-  /** Any text up to and including the closer: a text, or an added token. Other added tokens can't come. */
+  /** Any text up to and including the closer, in which added tokens may be. Other added tokens can't come. */
   textUntil(closer: string): string {
-    if (this.#tokens.has(closer))
-      return `[^${escapeClass(`${SIGNAL}-${TOKEN_END}`)}]* ${this.markup(closer)}`;
+    // With a token in it, it can't be mistaken for text.
+    if (this.hasToken(closer)) return `[^${escapeClass(`${SIGNAL}-${TOKEN_END}`)}]* ${this.markup(closer)}`;
     return this.#tagDispatch([], `stop_eos=false, stop_str=(${this.literal(closer)})`, closer);
   }
 

@@ -1,3 +1,4 @@
+import { TokenFlag } from '../../../src/protocol.ts';
 import { GrammarEngine } from '../../../worker/grammar/engine.ts';
 import type { GrammarMatcher } from '../../../worker/grammar/matcher.ts';
 import { latin1 } from '../../../worker/grammar/vocabulary.ts';
@@ -30,6 +31,27 @@ export function testModel(name: keyof typeof eos): TestModel {
     loaded.set(name, model);
   }
   return model;
+}
+
+/** A model with further added tokens, whose own tokenizer does not know them. */
+export function withTokens(name: keyof typeof eos, texts: readonly string[]): TestModel {
+  const { tokenizer, engine, eosTokenId } = testModel(name);
+  const { table, width } = engine.vocabulary;
+  const encoder = new TextEncoder();
+  const added = texts.map((text) => encoder.encode(text));
+  const bytes = [...table.bytes];
+  const offsets = [...table.offsets];
+  for (const token of added) {
+    bytes.push(...token);
+    offsets.push(bytes.length);
+  }
+  const extended = {
+    bytes: Uint8Array.from(bytes),
+    offsets: Uint32Array.from(offsets),
+    flags: Uint8Array.from([...table.flags, ...texts.map(() => TokenFlag.added)]),
+  };
+  const options = { table: extended, width: width + 32, eosTokenIds: [eosTokenId], compileLimit: 20_000 };
+  return { tokenizer, engine: new GrammarEngine(options), eosTokenId };
 }
 
 export interface Reading {
@@ -68,6 +90,7 @@ export async function reads(model: TestModel, source: string, text: string): Pro
 interface Piece {
   id: number;
   length: number;
+  isMarker: boolean;
 }
 
 /** Ordinary and added tokens that begin at each byte, longest first. */
@@ -79,11 +102,11 @@ function piecesOf({ engine: { vocabulary } }: TestModel, bytes: Uint8Array): Pie
   }));
   return Array.from(bytes, (_, at) => {
     const pieces = markers.flatMap(({ bytes: marker, id }) =>
-      text.startsWith(marker, at) ? [{ id, length: marker.length }] : [],
+      text.startsWith(marker, at) ? [{ id, length: marker.length, isMarker: true }] : [],
     );
     for (let length = Math.min(24, bytes.length - at); length > 0; length--) {
       const id = vocabulary.find(text.slice(at, at + length));
-      if (id !== undefined) pieces.push({ id, length });
+      if (id !== undefined) pieces.push({ id, length, isMarker: false });
     }
     return pieces;
   });
@@ -92,19 +115,21 @@ function piecesOf({ engine: { vocabulary } }: TestModel, bytes: Uint8Array): Pie
 /** Leaves the matcher behind the text, if there is a way; returns the bytes of the longest beginning that there is. */
 function search(matcher: GrammarMatcher, pieces: readonly Piece[][], eosTokenId: number): number {
   let longest = 0;
-  const dead = new Set<number>();
-  const visit = (at: number): boolean => {
+  // What can follow depends on the text so far, and on where an added token was taken for its spelling.
+  const dead = new Set<string>();
+  const visit = (at: number, markers: string): boolean => {
     longest = Math.max(longest, at);
     if (at === pieces.length) return matcher.accept(eosTokenId);
-    if (dead.has(at)) return false;
-    for (const { id, length } of pieces[at]!) {
+    const key = `${at} ${markers}`;
+    if (dead.has(key)) return false;
+    for (const { id, length, isMarker } of pieces[at]!) {
       if (!matcher.accept(id)) continue;
-      if (visit(at + length)) return true;
+      if (visit(at + length, isMarker ? `${markers},${at}` : markers)) return true;
       matcher.rollback(1);
     }
-    dead.add(at);
+    dead.add(key);
     return false;
   };
-  visit(0);
+  visit(0, '');
   return longest;
 }

@@ -2,7 +2,7 @@ import { DEAD } from '../language/automaton.ts';
 import { type Language, languageOf } from '../language/language.ts';
 import type { GrammarVocabulary } from '../vocabulary.ts';
 import type { GuardSpec, LanguageSpec } from './spec.ts';
-import { isPlainPlace, Outcome, Walker } from './walker.ts';
+import { isBehindCloser, isPlainPlace, Outcome, Walker } from './walker.ts';
 
 /** Masks that a guard keeps: each is as large as the vocabulary has tokens, in bits. */
 const KEPT_MASKS = 48;
@@ -13,7 +13,9 @@ export class Guard {
   readonly #vocabulary: GrammarVocabulary;
   readonly #walker: Walker;
   readonly #masks = new Map<number, Uint32Array>();
+  /** The first added token of the closer, and the characters before it. */
   readonly #closingToken: number | undefined;
+  readonly #closerLength: number;
   readonly #endsWithTurn: boolean;
   readonly #classes: readonly Language[];
 
@@ -23,10 +25,14 @@ export class Guard {
     this.#vocabulary = vocabulary;
     const closer = spec.kind === 'text' ? spec.closer : '';
     this.#endsWithTurn = closer === null;
-    this.#closingToken = closer ? vocabulary.markers.get(closer) : undefined;
-    const closingText = this.#closingToken === undefined ? (closer ?? '') : '';
-    const rows = vocabulary.sorted.longest + 2;
-    this.#walker = new Walker(this.#language, spec.kind === 'text' ? 'plain' : 'json', closingText, rows);
+    const [text, token] = splitAtToken(closer ?? '', vocabulary.markers);
+    this.#closerLength = Array.from(text).length;
+    this.#closingToken = token;
+    this.#walker = new Walker(
+      this.#language,
+      { isJson: spec.kind !== 'text', closer: text, isClosedByToken: token !== undefined },
+      vocabulary.sorted.longest + 2,
+    );
   }
 
   /** The place where the text begins. */
@@ -58,7 +64,7 @@ export class Guard {
 
   /** Whether the model may end its turn here. */
   mayEnd(place: Int32Array): boolean {
-    return this.#endsWithTurn && this.#isWhole(place);
+    return this.#endsWithTurn && isPlainPlace(place) && this.#isWhole(place);
   }
 
   /** Index of the first class that holds a key; -1: none does. */
@@ -67,7 +73,13 @@ export class Guard {
   }
 
   #isWhole(place: Int32Array): boolean {
-    return isPlainPlace(place) && place[0] !== DEAD && this.#language.accepts(place[0]!);
+    return place[0] !== DEAD && this.#language.accepts(place[0]!);
+  }
+
+  /** Whether the token that closes the text may come. */
+  #mayClose(place: Int32Array): boolean {
+    if (this.#closerLength === 0) return isPlainPlace(place) && this.#isWhole(place);
+    return isBehindCloser(place, this.#closerLength);
   }
 
   #compute(place: Int32Array): Uint32Array {
@@ -102,11 +114,22 @@ export class Guard {
         mask[id >> 5]! |= 1 << (id & 31);
       }
     }
-    if (this.#closingToken !== undefined && this.#isWhole(place)) {
+    if (this.#closingToken !== undefined && this.#mayClose(place)) {
       mask[this.#closingToken >> 5]! |= 1 << (this.#closingToken & 31);
     }
     return mask;
   }
+}
+
+/** The text of a closer up to its first added token, and that token. */
+function splitAtToken(closer: string, tokens: ReadonlyMap<string, number>): [text: string, token?: number] {
+  for (let at = 0; at < closer.length; at++) {
+    for (let end = closer.length; end > at; end--) {
+      const token = tokens.get(closer.slice(at, end));
+      if (token !== undefined) return [closer.slice(0, at), token];
+    }
+  }
+  return [closer];
 }
 
 function holds(language: Language, text: string): boolean {

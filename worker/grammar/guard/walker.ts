@@ -1,8 +1,15 @@
 import { DEAD } from '../language/automaton.ts';
 import type { Language } from '../language/language.ts';
 
-/** How the text is spelled: inside the quotes of JSON, or as it is. */
-export type Spelling = 'json' | 'plain';
+/** How a text is spelled and ended. */
+export interface Spelling {
+  /** Inside of the quotes of JSON; otherwise as it is. */
+  isJson: boolean;
+  /** Text that ends a plain text; its first character comes nowhere else in it. */
+  closer: string;
+  /** The closer ends the text only with an added token behind it, which is not seen here. */
+  isClosedByToken: boolean;
+}
 
 export const Outcome = { dead: 0, alive: 1, finished: 2 } as const;
 export type Outcome = (typeof Outcome)[keyof typeof Outcome];
@@ -23,15 +30,14 @@ export class Walker {
   readonly #language: Language;
   readonly #isJson: boolean;
   readonly #closer: readonly number[];
+  readonly #isClosedByToken: boolean;
   readonly #places: Int32Array;
 
-  /**
-   * @param closer text that ends a plain text; its first character comes nowhere else in it
-   * @param rows places that are held
-   */
-  constructor(language: Language, spelling: Spelling, closer: string, rows: number) {
+  /** @param rows places that are held */
+  constructor(language: Language, { isJson, closer, isClosedByToken }: Spelling, rows: number) {
     this.#language = language;
-    this.#isJson = spelling === 'json';
+    this.#isJson = isJson;
+    this.#isClosedByToken = isClosedByToken;
     this.#closer = Array.from(closer, (character) => character.codePointAt(0)!);
     this.#places = new Int32Array(rows * PLACE_SIZE);
   }
@@ -176,7 +182,8 @@ export class Walker {
     const within = (character: number) => character >= low && character <= high;
     const isWhole =
       matched > 0 ? this.#places[to + 6] === 1 : state !== DEAD && this.#language.accepts(state);
-    return isWhole && within(this.#closer[matched]!) ? Outcome.alive : Outcome.dead;
+    const next = this.#closer[matched];
+    return isWhole && next !== undefined && within(next) ? Outcome.alive : Outcome.dead;
   }
 
   #character(to: number, codePoint: number): Outcome {
@@ -190,7 +197,9 @@ export class Walker {
         places[to + 5] = 1;
         places[to + 6] = state !== DEAD && this.#language.accepts(state) ? 1 : 0;
       } else places[to + 5] = 0;
-      if (places[to + 5] === this.#closer.length) return places[to + 6] ? Outcome.finished : Outcome.dead;
+      if (places[to + 5] === this.#closer.length && !this.#isClosedByToken) {
+        return places[to + 6] ? Outcome.finished : Outcome.dead;
+      }
     }
     const next = state === DEAD ? DEAD : this.#language.step(state, codePoint);
     places[to] = next;
@@ -201,6 +210,10 @@ export class Walker {
 
 /** Whether a place is between characters, and in no closer: then only the language's state counts. */
 export const isPlainPlace = (place: Int32Array) => place[1] === Mode.plain && place[5] === 0;
+
+/** Whether the text of a closer of so many characters has just come, behind a whole text. */
+export const isBehindCloser = (place: Int32Array, length: number) =>
+  place[1] === Mode.plain && place[5] === length && place[6] === 1;
 
 const ESCAPES: Readonly<Record<number, number>> = {
   34: 0x22,

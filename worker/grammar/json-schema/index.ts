@@ -15,6 +15,7 @@ import { SchemaDocument, schemaError } from './schema.ts';
 import { type JsonRuleOptions, ValueRules } from './value-rules.ts';
 
 export type { PostCheck } from './alternatives.ts';
+export { type ParameterStyle, parametersRule } from './parameters.ts';
 export { type Violation, validateJson } from './validate.ts';
 export type { JsonRuleOptions, Spacing } from './value-rules.ts';
 
@@ -29,6 +30,6 @@ export function jsonRule(grammar: EbnfGrammar, schema: unknown, options: JsonRul
   const { root } = rules.document;
   const name = rules.rule(root === false ? null : root === true ? [] : [root]);
   if (name === null) throw schemaError('No value fits this schema.', options.path, 'schema_unsatisfiable');
-  rules.checkEnds(name);
+  rules.checkEnds();
   return name;
 }

@@ -2,14 +2,11 @@ import type { LanguagePart, LanguageSpec } from '../guard/spec.ts';
 import { DEAD } from '../language/automaton.ts';
 import { languageOf } from '../language/language.ts';
 import type { Conjunction } from './alternatives.ts';
-import { repeat } from './array-rules.ts';
 import { pathTo, schemaError } from './schema.ts';
+import { sequence } from './sequence.ts';
 import { MOST_PATTERNS, type ObjectShape, type OtherKeys } from './shape.ts';
-import { canFollow, stringParts } from './strings.ts';
+import { canFollow } from './strings.ts';
 import type { Branch, ValueRules } from './value-rules.ts';
-
-/** Objects of at most so many declared properties may have them in any order. */
-const MOST_UNORDERED = 4;
 
 /** A declared property that a value can be given. */
 interface Property {
@@ -39,11 +36,10 @@ export function objectExpression(rules: ValueRules, shape: ObjectShape, nodes: C
   const bounds = { min: shape.min <= required.length ? 0 : shape.min, max: Math.min(shape.max, most) };
   if (bounds.min > bounds.max || required.length > shape.max) return null;
   const isPlain = others.every(({ language }) => language.length === 0);
-  const writer =
+  const body =
     isPlain || (declared.length === 0 && others.length === 1)
-      ? new PlainObject(rules, properties, declared, others[0] ?? null, bounds)
-      : new GuardedObject(rules, properties, others, bounds);
-  const body = writer.body();
+      ? plainObject(rules, properties, declared, others[0] ?? null, bounds)
+      : new GuardedObject(rules, properties, others, bounds).body();
   if (body === null) return null;
   return { expression: `"{" ${body}`, needs: required.map(({ value }) => value) };
 }
@@ -112,133 +108,41 @@ interface Bounds {
   max: number;
 }
 
-/** What is left to write of an object behind `{`. */
-interface ObjectWriter {
-  body(): string | null;
+/** Declared keys are literals; behind them come others, all of one class. */
+function plainObject(
+  rules: ValueRules,
+  properties: readonly Property[],
+  declared: readonly string[],
+  other: OtherClass | null,
+  bounds: Bounds,
+): string | null {
+  return sequence(rules.grammar, {
+    members: properties.map(({ key, value, isRequired }) => ({
+      expression: rules.grammar.rule(
+        'pair',
+        `${rules.json(`${JSON.stringify(key)}:`)} ${rules.space} ${value}`,
+      ),
+      isRequired,
+    })),
+    other: other && otherPair(rules, declared, other),
+    separator: `"," ${rules.space}`,
+    end: '"}"',
+    ...bounds,
+  });
 }
 
-/** Declared keys are literals; behind them come others, all of one class. */
-class PlainObject implements ObjectWriter {
-  readonly #rules: ValueRules;
-  readonly #pairs: readonly string[];
-  readonly #required: readonly boolean[];
-  readonly #other: string | null;
-  readonly #bounds: Bounds;
-  readonly #states = new Map<string, string | null>();
-
-  constructor(
-    rules: ValueRules,
-    properties: readonly Property[],
-    declared: readonly string[],
-    other: OtherClass | null,
-    bounds: Bounds,
-  ) {
-    this.#rules = rules;
-    this.#bounds = bounds;
-    this.#pairs = properties.map(({ key, value }) =>
-      rules.grammar.rule(
-        'pair',
-        `${rules.grammar.literal(`${JSON.stringify(key)}:`)} ${rules.space} ${value}`,
-      ),
-    );
-    this.#required = properties.map(({ isRequired }) => isRequired);
-    this.#other = other && this.#otherPair(declared, other);
-  }
-
-  body(): string | null {
-    const { min, max } = this.#bounds;
-    const count = this.#pairs.length;
-    const isCounted = min > 0 || max < (this.#other === null ? count : Number.POSITIVE_INFINITY);
-    const isFree = count > (this.#other === null ? 1 : 0) && count <= MOST_UNORDERED;
-    if (isFree && !isCounted) return this.#unordered((1 << count) - 1, true);
-    return this.#ordered(0, 0, isCounted);
-  }
-
-  #otherPair(declared: readonly string[], { language, value }: OtherClass): string {
-    const { grammar, space } = this.#rules;
-    let key: string;
-    if (language.length > 0) {
-      key = `"\\"" ${grammar.guard({ kind: 'string', language })} ${this.#rules.stringBody()}`;
-    } else if (declared.length === 0) key = this.#rules.string();
-    else key = `"\\"" ${this.#rules.keyBody()} ${grammar.guard({ kind: 'other-key', declared })}`;
-    return grammar.rule('other', `${key} ":" ${space} ${value}`);
-  }
-
-  #comma(isFirst: boolean): string {
-    return isFirst ? '' : `"," ${this.#rules.space} `;
-  }
-
-  /** In the order of declaration, from property `index` on, behind `written` others; null if that can't be. */
-  #ordered(index: number, written: number, isCounted: boolean): string | null {
-    const key = `${index} ${written}`;
-    let body = this.#states.get(key);
-    if (body === undefined) {
-      body = this.#orderedBody(index, written, isCounted);
-      this.#states.set(key, body);
-    }
-    return body;
-  }
-
-  #orderedBody(index: number, written: number, isCounted: boolean): string | null {
-    const isFirst = written === 0;
-    if (index === this.#pairs.length) return this.#end(isFirst, written, isCounted);
-    const isFull = written >= this.#bounds.max;
-    const next = isFull ? null : this.#ordered(index + 1, isCounted ? written + 1 : 1, isCounted);
-    const taken = next === null ? null : `${this.#comma(isFirst)}${this.#pairs[index]} ${next}`;
-    if (this.#required[index]) return taken;
-    const left = this.#ordered(index + 1, written, isCounted);
-    if (taken === null || left === null) return taken ?? left;
-    return this.#rules.grammar.rule('properties', `${taken} | ${left}`);
-  }
-
-  /** Others, and the closing brace. */
-  #end(isFirst: boolean, written: number, isCounted: boolean): string | null {
-    const min = isCounted ? Math.max(0, this.#bounds.min - written) : 0;
-    const max = isCounted ? this.#bounds.max - written : Number.POSITIVE_INFINITY;
-    if (this.#other === null || max <= 0) return min > 0 ? null : '"}"';
-    const next = `"," ${this.#rules.space} ${this.#other}`;
-    if (!isFirst) return this.#rules.grammar.rule('others', `${repeat(next, min, max)} "}"`);
-    const some = `${this.#other} ${repeat(next, min - 1, max - 1)}`;
-    return this.#rules.grammar.rule('others', min > 0 ? `${some} "}"` : `(${some})? "}"`);
-  }
-
-  /** In any order: `left` has a bit for each property that may come. */
-  #unordered(left: number, isFirst: boolean): string {
-    const key = `${left} ${isFirst}`;
-    let name = this.#states.get(key);
-    if (!name) {
-      if (left === 0) name = this.#end(false, 0, false)!;
-      else {
-        name = this.#rules.grammar.reserve('properties');
-        // Other keys lead back to the state that they come from.
-        this.#states.set(key, name);
-        this.#rules.grammar.define(name, this.#unorderedBody(left, isFirst));
-      }
-      this.#states.set(key, name);
-    }
-    return name;
-  }
-
-  #unorderedBody(left: number, isFirst: boolean): string {
-    let mayEnd = true;
-    const alternatives: string[] = [];
-    for (const index of this.#pairs.keys()) {
-      if (((left >> index) & 1) === 0) continue;
-      mayEnd &&= !this.#required[index];
-      alternatives.push(
-        `${this.#comma(isFirst)}${this.#pairs[index]} ${this.#unordered(left & ~(1 << index), false)}`,
-      );
-    }
-    if (this.#other !== null) {
-      alternatives.push(`${this.#comma(isFirst)}${this.#other} ${this.#unordered(left, false)}`);
-    }
-    if (mayEnd) alternatives.push('"}"');
-    return alternatives.join(' | ');
-  }
+function otherPair(rules: ValueRules, declared: readonly string[], { language, value }: OtherClass): string {
+  const { grammar, space } = rules;
+  let key: string;
+  if (language.length > 0) {
+    key = `"\\"" ${grammar.guard({ kind: 'string', language })} ${rules.stringBody()}`;
+  } else if (declared.length === 0) key = rules.string();
+  else key = `"\\"" ${rules.keyBody()} ${grammar.guard({ kind: 'other-key', declared })}`;
+  return grammar.rule('other', `${key} ":" ${space} ${value}`);
 }
 
 /** All keys are read by a guard, which tells the class of each: a declared one, or one of the others. */
-class GuardedObject implements ObjectWriter {
+class GuardedObject {
   readonly #rules: ValueRules;
   readonly #properties: readonly Property[];
   readonly #others: readonly OtherClass[];

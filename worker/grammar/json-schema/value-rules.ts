@@ -1,10 +1,11 @@
-import type { EbnfGrammar } from '../ebnf.ts';
+import { type EbnfGrammar, escapeClass } from '../ebnf.ts';
 import type { LanguagePart } from '../guard/spec.ts';
 import { Alternatives, type Conjunction, commonTypes, type PostCheck, valuesOf } from './alternatives.ts';
 import { arrayExpression } from './array-rules.ts';
 import { decimalOf } from './decimal.ts';
 import {
   ANY_INTEGER,
+  ANY_NUMBER,
   type Bound,
   integerExpression,
   multiplesExpression,
@@ -29,6 +30,8 @@ export interface JsonRuleOptions {
    * JSON Schema says it may have any.
    */
   isClosed?: boolean;
+  /** A character that strings spell as an escape only, because outside of them it means something. */
+  escapes?: string;
   /** Called for each keyword that the grammar does not hold. */
   report?: (check: PostCheck) => void;
 }
@@ -38,9 +41,6 @@ export interface Branch {
   expression: string;
   needs: readonly string[];
 }
-
-/** Strings that are spelled one by one; more of them are a guard. */
-const MOST_SPELLED = 300;
 
 /** Makes rules of a schema's values. One for each schema and grammar. */
 export class ValueRules {
@@ -53,13 +53,13 @@ export class ValueRules {
   readonly #validator: Validator;
   readonly #names = new Map<string, string | null>();
   /** By rule: the rules that each of its branches can't do without, and where it comes from. */
-  readonly #branches = new Map<string, { needs: readonly (readonly string[])[]; path: string }>();
+  readonly #needs = new Map<string, { needs: readonly (readonly string[])[]; path: string }>();
   readonly #reported = new Set<string>();
 
   constructor(grammar: EbnfGrammar, document: SchemaDocument, options: JsonRuleOptions) {
     this.grammar = grammar;
     this.document = document;
-    this.options = { spacing: 'optional', isClosed: false, report: () => {}, ...options };
+    this.options = { spacing: 'optional', isClosed: false, escapes: '', report: () => {}, ...options };
     this.space = this.options.spacing === 'optional' ? '" "?' : '" "';
     this.#alternatives = new Alternatives(document, this.report);
     this.#validator = new Validator(document);
@@ -90,7 +90,7 @@ export class ValueRules {
     if (nodes.length === 0) return this.#remember(key, this.anything(), [[]], this.options.path);
     const name = this.grammar.reserve(lastWord(nodes[0]!.path));
     this.#names.set(key, name);
-    const branches = this.branches(nodes);
+    const branches = this.#branches(nodes);
     if (branches.length === 0) {
       this.#names.set(key, null);
       return null;
@@ -110,19 +110,17 @@ export class ValueRules {
    *
    * @throws BadRequestError
    */
-  checkEnds(root: string): void {
+  checkEnds(): void {
     const ending = new Set<string>();
     for (let before = -1; before !== ending.size; ) {
       before = ending.size;
-      for (const [name, { needs }] of this.#branches) {
-        if (
-          needs.some((names) => names.every((needed) => ending.has(needed) || !this.#branches.has(needed)))
-        ) {
+      for (const [name, { needs }] of this.#needs) {
+        if (needs.some((names) => names.every((needed) => ending.has(needed) || !this.#needs.has(needed)))) {
           ending.add(name);
         }
       }
     }
-    for (const [name, { path }] of this.#branches) {
+    for (const [name, { path }] of this.#needs) {
       if (!ending.has(name)) {
         throw schemaError(
           'No finite value fits this schema: it requires itself again and again.',
@@ -131,45 +129,47 @@ export class ValueRules {
         );
       }
     }
-    if (!this.#branches.has(root)) throw new Error(`The rule ${root} is not of this schema.`);
   }
 
-  /** All that a value may be. */
-  branches(nodes: Conjunction): Branch[] {
-    const found: Branch[] = [];
-    const languages: LanguagePart[][] = [];
-    const add = (expression: string | null, needs: readonly string[] = []) => {
-      if (expression !== null) found.push({ expression, needs });
-    };
+  /** All that a value may be: the languages of its strings (an empty list of parts: any string), and the rest. */
+  contents(nodes: Conjunction): { strings: LanguagePart[][]; others: Branch[] } {
+    const strings: LanguagePart[][] = [];
+    const others: Branch[] = [];
     for (const alternative of this.alternatives(nodes)) {
-      const strings = this.stringLanguage(alternative);
-      if (strings) languages.push(strings);
+      const language = this.stringLanguage(alternative);
+      if (language) strings.push(language);
       const values = this.#values(alternative);
       if (values) {
-        for (const value of values) if (typeof value !== 'string') add(this.#literal(value));
+        for (const value of values) {
+          if (typeof value !== 'string') others.push({ expression: this.literal(value), needs: [] });
+        }
         continue;
       }
       for (const type of commonTypes(alternative)) {
         const branch = type === 'string' ? null : this.#typed(type, alternative);
-        if (branch) found.push(branch);
+        if (branch) others.push(branch);
       }
     }
-    const strings = this.#strings(languages);
-    if (strings !== null) add(strings);
-    return found;
+    return { strings, others };
+  }
+
+  #branches(nodes: Conjunction): Branch[] {
+    const { strings, others } = this.contents(nodes);
+    const string = this.#strings(strings);
+    return string === null ? others : [...others, { expression: string, needs: [] }];
   }
 
   /** Any JSON value. */
   anything(): string {
     const { grammar } = this;
-    const name = `any_${this.options.spacing}`;
+    const name = `any_${this.options.spacing}${this.#variant}`;
     if (grammar.has(name)) return name;
     const string = this.string();
     const pair = `${string} ":" ${this.space} ${name}`;
     const list = (item: string) => `(${item} ("," ${this.space} ${item})*)?`;
     grammar.define(
       name,
-      `${string} | ${grammar.rule('number', numberExpression({ min: null, max: null })!)} | "true" | "false" | "null" | "[" ${list(name)} "]" | "{" ${list(pair)} "}"`,
+      `${string} | ${grammar.rule('number', ANY_NUMBER)} | "true" | "false" | "null" | "[" ${list(name)} "]" | "{" ${list(pair)} "}"`,
     );
     return name;
   }
@@ -181,25 +181,44 @@ export class ValueRules {
 
   /** The rest of a string behind its opening quote. */
   stringBody(): string {
-    if (this.grammar.has('string_body')) return 'string_body';
+    const name = `string_body${this.#variant}`;
+    if (this.grammar.has(name)) return name;
     const hex = '[0-9a-fA-F]';
     // A half of a pair of surrogates is no character.
     const escaped = this.grammar.rule(
       'escaped',
       `["\\\\/bfnrt] | "u" ([0-9a-ce-fA-CE-F] ${hex} ${hex} ${hex} | [dD] [0-7] ${hex} ${hex} | [dD] [89abAB] ${hex} ${hex} "\\\\u" [dD] [c-fC-F] ${hex} ${hex})`,
     );
-    this.grammar.define(
-      'string_body',
-      `"\\"" | [^"\\\\\\u0000-\\u001f] string_body | "\\\\" ${escaped} string_body`,
-    );
-    return 'string_body';
+    this.grammar.define(name, `"\\"" | ${this.#character} ${name} | "\\\\" ${escaped} ${name}`);
+    return name;
   }
 
   /** The rest of a key behind its opening quote, without escapes; it tells by a question that it is being written. */
   keyBody(): string {
-    if (this.grammar.has('key_body')) return 'key_body';
-    this.grammar.define('key_body', `"\\"" | ${this.grammar.question} | [^"\\\\\\u0000-\\u001f] key_body`);
-    return 'key_body';
+    const name = `key_body${this.#variant}`;
+    if (!this.grammar.has(name)) {
+      this.grammar.define(name, `"\\"" | ${this.grammar.question} | ${this.#character} ${name}`);
+    }
+    return name;
+  }
+
+  /** JSON text as a literal. */
+  json(text: string): string {
+    const { escapes } = this.options;
+    const escaped =
+      escapes === ''
+        ? text
+        : text.replaceAll(escapes, `\\u${escapes.charCodeAt(0).toString(16).padStart(4, '0')}`);
+    return this.grammar.literal(escaped);
+  }
+
+  get #character(): string {
+    return `[^"\\\\\\u0000-\\u001f${escapeClass(this.options.escapes)}]`;
+  }
+
+  /** Rules with escaped characters have names of their own. */
+  get #variant(): string {
+    return this.options.escapes === '' ? '' : `_${this.options.escapes.charCodeAt(0)}`;
   }
 
   /** What the strings of an alternative are; null if there is none. */
@@ -218,7 +237,7 @@ export class ValueRules {
 
   #remember(key: string, name: string, needs: readonly (readonly string[])[], path: string): string {
     this.#names.set(key, name);
-    this.#branches.set(name, { needs, path });
+    this.#needs.set(name, { needs, path });
     return name;
   }
 
@@ -233,13 +252,9 @@ export class ValueRules {
   #strings(languages: readonly LanguagePart[][]): string | null {
     if (languages.length === 0) return null;
     if (languages.some((parts) => parts.length === 0)) return this.string();
-    const words = languages.flatMap((parts) => parts.flatMap((part) => ('words' in part ? part.words : [])));
-    const areWords = languages.every(([part]) => 'words' in part!);
-    if (areWords && words.length <= MOST_SPELLED) {
-      return this.grammar.rule(
-        'words',
-        [...new Set(words)].map((word) => this.grammar.literal(JSON.stringify(word))).join(' | '),
-      );
+    const words = wordsOf(languages);
+    if (words) {
+      return this.grammar.rule('words', words.map((word) => this.json(JSON.stringify(word))).join(' | '));
     }
     return this.grammar.rule(
       'text',
@@ -319,21 +334,34 @@ export class ValueRules {
   }
 
   /** One value, spelled as JSON. */
-  #literal(value: unknown): string {
+  literal(value: unknown): string {
     if (Array.isArray(value)) {
-      return ['"["', value.map((item) => this.#literal(item)).join(` "," ${this.space} `), '"]"']
+      return ['"["', value.map((item) => this.literal(item)).join(` "," ${this.space} `), '"]"']
         .filter((part) => part !== '')
         .join(' ');
     }
     if (isRecord(value)) {
       const pairs = Object.entries(value).map(
-        ([key, item]) =>
-          `${this.grammar.literal(`${JSON.stringify(key)}:`)} ${this.space} ${this.#literal(item)}`,
+        ([key, item]) => `${this.json(`${JSON.stringify(key)}:`)} ${this.space} ${this.literal(item)}`,
       );
       return ['"{"', pairs.join(` "," ${this.space} `), '"}"'].filter((part) => part !== '').join(' ');
     }
-    return this.grammar.literal(JSON.stringify(value));
+    return this.json(JSON.stringify(value));
   }
+}
+
+/** Strings that are spelled one by one; more of them are followed by a guard. */
+const MOST_SPELLED = 300;
+
+/** The strings themselves, where they are few and known. */
+export function wordsOf(languages: readonly LanguagePart[][]): string[] | null {
+  const words = new Set<string>();
+  for (const parts of languages) {
+    const [part] = parts;
+    if (parts.length !== 1 || !('words' in part!)) return null;
+    for (const word of part.words) words.add(word);
+  }
+  return words.size <= MOST_SPELLED ? [...words] : null;
 }
 
 function rangeOf(nodes: Conjunction): NumberRange {

@@ -227,6 +227,7 @@ export const CASES: SchemaCase[] = [
     keyword: 'if',
     schema: object(
       { kind: { enum: ['a', 'b'] }, x: integer },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       { required: ['kind'], if: { properties: { kind: { const: 'a' } } }, then: { required: ['x'] } },
     ),
     accept: [{ kind: 'a', x: 1 }, { kind: 'b' }, { kind: 'b', x: 2 }],
@@ -306,7 +307,7 @@ export const CASES: SchemaCase[] = [
   { keyword: 'maximum', schema: { type: 'number', exclusiveMaximum: 0 }, accept: [-0.1, -5], reject: [0, 1] },
   {
     keyword: 'minimum',
-    schema: { type: 'integer', minimum: 9007199254740993 },
+    schema: { type: 'integer', minimum: 9007199254740992 },
     accept: [9007199254740994],
     reject: [1],
   },

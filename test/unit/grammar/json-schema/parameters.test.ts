@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { EbnfGrammar } from '../../../../worker/grammar/ebnf.ts';
+import {
+  type ParameterStyle,
+  type PostCheck,
+  parametersRule,
+} from '../../../../worker/grammar/json-schema/index.ts';
+import { reads, type TestModel, testModel, withTokens } from '../models.ts';
+
+interface Family {
+  model: TestModel;
+  style: ParameterStyle;
+  /** One parameter as the family writes it. */
+  write(key: string, value: string, kind: 'text' | 'json'): string;
+}
+
+const GLM_TOKENS = ['<arg_key>', '</arg_key>', '<arg_value>', '</arg_value>'];
+const tiny = testModel('tiny');
+
+const FAMILIES: Record<string, Family> = {
+  qwen3_coder: {
+    model: tiny,
+    style: {
+      open: (key) => `<parameter=${key}>\n`,
+      close: '\n</parameter>\n',
+      separator: '',
+      avoid: (keys) => ['</function>', ...keys.map((key) => `\n<parameter=${key}>`)],
+    },
+    write: (key, value) => `<parameter=${key}>\n${value}\n</parameter>\n`,
+  },
+  minimax_m2: {
+    model: tiny,
+    style: { open: (key) => `<parameter name="${key}">`, close: '</parameter>\n', separator: '' },
+    write: (key, value) => `<parameter name="${key}">${value}</parameter>\n`,
+  },
+  glm: {
+    model: withTokens('tiny', GLM_TOKENS),
+    style: {
+      open: (key) => `<arg_key>${key}</arg_key>\n<arg_value>`,
+      close: '</arg_value>\n',
+      separator: '',
+    },
+    write: (key, value) => `<arg_key>${key}</arg_key>\n<arg_value>${value}</arg_value>\n`,
+  },
+  dsml: {
+    model: withTokens('tiny', ['｜DSML｜']),
+    style: {
+      open: (key, kind) => `<｜DSML｜parameter name="${key}" string="${kind === 'text'}">`,
+      close: '</｜DSML｜parameter>\n',
+      separator: '',
+    },
+    write: (key, value, kind) =>
+      `<｜DSML｜parameter name="${key}" string="${kind === 'text'}">${value}</｜DSML｜parameter>\n`,
+  },
+};
+
+function compile({ model, style }: Family, schema: unknown) {
+  const grammar = new EbnfGrammar(model.engine.vocabulary.markers.keys());
+  const checks: PostCheck[] = [];
+  const rule = parametersRule(grammar, schema, style, {
+    path: 's',
+    isClosed: true,
+    report: (check) => checks.push(check),
+  });
+  return { source: grammar.toString(rule), checks };
+}
+
+const object = (properties: object, required: string[] = []) => ({ type: 'object', properties, required });
+
+describe.each(Object.entries(FAMILIES))('%s', (name, family) => {
+  const accepts = async (schema: unknown, text: string) =>
+    (await reads(family.model, compile(family, schema).source, text)).isAccepted;
+  const { write } = family;
+  // Where the closer has a token, its spelling inside of a value is text.
+  const isClosedByToken = name === 'glm' || name === 'dsml';
+
+  it('writes strings as text and the rest as JSON', async () => {
+    const schema = object(
+      {
+        path: { type: 'string' },
+        count: { type: 'integer' },
+        flags: { type: 'array', items: { type: 'string' } },
+      },
+      ['path'],
+    );
+    const text = 'if (a < b) {\n  say("<p>");\n}\n';
+    const path = write('path', text, 'text');
+    expect(await accepts(schema, path)).toBe(true);
+    expect(await accepts(schema, path + write('count', '3', 'json'))).toBe(true);
+    expect(await accepts(schema, path + write('flags', '["a", "b"]', 'json'))).toBe(true);
+    expect(await accepts(schema, write('path', '', 'text'))).toBe(true);
+    expect(await accepts(schema, '')).toBe(false);
+    expect(await accepts(schema, write('count', '3', 'json'))).toBe(false);
+    expect(await accepts(schema, path + write('count', 'three', 'json'))).toBe(isClosedByToken);
+    expect(await accepts(schema, write('other', 'x', 'text') + path)).toBe(false);
+    expect(await accepts(schema, path + path)).toBe(isClosedByToken);
+    const flags = write('flags', '[]', 'json');
+    expect(await accepts(object({ flags: { type: 'array' } }), flags + flags)).toBe(false);
+  });
+
+  it('holds values to their schemas', async () => {
+    const schema = object({
+      color: { type: 'string', enum: ['red', 'dark "blue"'] },
+      day: { type: 'string', format: 'date' },
+      code: { type: 'string', pattern: '^[a-z]+$', maxLength: 3 },
+    });
+    expect(await accepts(schema, write('color', 'dark "blue"', 'text'))).toBe(true);
+    expect(await accepts(schema, write('color', 'blue', 'text'))).toBe(false);
+    expect(await accepts(schema, write('day', '2024-02-29', 'text'))).toBe(true);
+    expect(await accepts(schema, write('day', '2023-02-29', 'text'))).toBe(false);
+    expect(await accepts(schema, write('code', 'abc', 'text'))).toBe(true);
+    expect(await accepts(schema, write('code', 'abcd', 'text'))).toBe(false);
+    expect(await accepts(schema, write('code', '', 'text'))).toBe(false);
+  });
+
+  it('ends a value at its closer only', async () => {
+    const schema = object({ a: { type: 'string' }, b: { type: 'array' } });
+    const closer = family.style.close.trim();
+    expect(await accepts(schema, write('a', `x${closer}y`, 'text'))).toBe(isClosedByToken);
+    const json = JSON.stringify([`x${closer}y`]);
+    expect(await accepts(schema, write('b', json, 'json'))).toBe(isClosedByToken);
+    expect(await accepts(schema, write('b', json.replace('<', '\\u003c'), 'json'))).toBe(true);
+  });
+
+  it('takes null and other scalars beside strings', async () => {
+    const schema = object({
+      a: { type: ['string', 'null'] },
+      d: { anyOf: [{ type: 'string', format: 'date' }, { type: 'null' }] },
+    });
+    const kind = name === 'dsml' ? 'json' : 'text';
+    expect(compile(family, schema).checks).toEqual([]);
+    expect(await accepts(schema, write('a', 'null', kind))).toBe(true);
+    expect(await accepts(schema, write('a', 'anything', 'text'))).toBe(true);
+    expect(await accepts(schema, write('d', 'null', kind))).toBe(true);
+    expect(await accepts(schema, write('d', '2024-01-01', 'text'))).toBe(true);
+    expect(await accepts(schema, write('d', 'nul', 'text'))).toBe(false);
+  });
+
+  it('writes free keys where none is declared', async () => {
+    const schema = { type: 'object', additionalProperties: { type: 'integer' } };
+    expect(await accepts(schema, write('some_key', '1', 'json') + write('b', '2', 'json'))).toBe(true);
+    expect(await accepts(schema, write('some key', '1', 'json'))).toBe(false);
+    expect(await accepts(schema, write('a', 'x', 'json'))).toBe(false);
+    expect(await accepts(object({}), '')).toBe(true);
+    expect(await accepts(object({}), write('a', '1', 'json'))).toBe(false);
+  });
+});
+
+it('keeps what would be markup out of text', async () => {
+  const { source } = compile(FAMILIES.qwen3_coder!, object({ a: { type: 'string' }, b: { type: 'string' } }));
+  const read = async (text: string) =>
+    (await reads(tiny, source, `<parameter=a>\n${text}\n</parameter>\n`)).isAccepted;
+  expect(await read('x\n<parameter=c>')).toBe(true);
+  expect(await read('x <parameter=b>')).toBe(true);
+  expect(await read('x\n<parameter=b>')).toBe(false);
+  expect(await read('</function')).toBe(true);
+  expect(await read('</function>')).toBe(false);
+});
+
+it('says what a mix of text and JSON leaves open', () => {
+  const schema = object({ a: { anyOf: [{ type: 'string' }, { type: 'integer', minimum: 3 }] } });
+  expect(compile(FAMILIES.minimax_m2!, schema).checks).toEqual([{ keyword: 'type', path: 's.properties.a' }]);
+  expect(compile(FAMILIES.dsml!, schema).checks).toEqual([]);
+});

@@ -1,0 +1,210 @@
+/** Arguments that are written as parameters, one after the other, in the format of a family. */
+import type { EbnfGrammar } from '../ebnf.ts';
+import type { LanguagePart } from '../guard/spec.ts';
+import { commonTypes } from './alternatives.ts';
+import { ANY_INTEGER, ANY_NUMBER } from './numbers.ts';
+import { SchemaDocument, schemaError } from './schema.ts';
+import { sequence } from './sequence.ts';
+import { type Both, type ObjectShape, objectShape } from './shape.ts';
+import { type JsonRuleOptions, ValueRules, wordsOf } from './value-rules.ts';
+
+/** How a family writes parameters. */
+export interface ParameterStyle {
+  /** What stands before a value; `kind` is how the value stands there: as its text, or as JSON. */
+  open(key: string, kind: 'text' | 'json'): string;
+  /** What stands behind a value. White space at its borders belongs to the markup. */
+  close: string;
+  /** Between one parameter's closer and the next one's opener. */
+  separator: string;
+  /**
+   * Texts besides the closer that would end a value written as text, or be taken for markup in it; they do not come
+   * in one.
+   */
+  avoid?(keys: readonly string[]): readonly string[];
+}
+
+/**
+ * Adds the rules of a schema's properties, each written as a parameter, to a grammar. A value that can only be a
+ * string stands there as its text, any other as JSON. Properties that the schema does not declare are written only
+ * where it declares none.
+ *
+ * @returns the name of the rule of all parameters
+ * @throws BadRequestError with the place of what is wrong or can't be satisfied
+ */
+export function parametersRule(
+  grammar: EbnfGrammar,
+  schema: unknown,
+  style: ParameterStyle,
+  options: JsonRuleOptions,
+): string {
+  const document = new SchemaDocument(schema, options.path);
+  // Inside of JSON nothing may look like the closer.
+  const closer = style.close.trim();
+  const escapes = grammar.hasToken(closer) ? '' : closer[0]!;
+  const rules = new ValueRules(grammar, document, { ...options, escapes });
+  const { root } = document;
+  const alternatives = root === false ? [] : rules.alternatives(root === true ? [] : [root]);
+  const writer = new ParameterWriter(rules, style, closer);
+  const found = alternatives.flatMap((nodes) => {
+    if (!commonTypes(nodes).includes('object')) return [];
+    const expression = writer.object(objectShape(document, nodes, rules.options.isClosed, rules.report));
+    return expression === null ? [] : [expression];
+  });
+  if (found.length === 0) {
+    throw schemaError('No arguments fit this schema.', options.path, 'schema_unsatisfiable');
+  }
+  rules.checkEnds();
+  return grammar.rule('parameters', [...new Set(found)].join(' | '));
+}
+
+/** Stands for a key that the model chooses. */
+const ANY_KEY = 'anykey';
+const KEY = '[A-Za-z_] [A-Za-z0-9_.-]*';
+
+class ParameterWriter {
+  readonly #rules: ValueRules;
+  readonly #grammar: EbnfGrammar;
+  readonly #style: ParameterStyle;
+  /** The closer without the white space around it. */
+  readonly #closer: string;
+
+  constructor(rules: ValueRules, style: ParameterStyle, closer: string) {
+    this.#rules = rules;
+    this.#grammar = rules.grammar;
+    this.#style = style;
+    this.#closer = closer;
+  }
+
+  object(shape: ObjectShape): string | null {
+    const keys = shape.properties.map(({ key }) => key);
+    const members: { expression: string; isRequired: boolean }[] = [];
+    for (const { key, isRequired, schemas } of shape.properties) {
+      const expression = this.#parameter(key, schemas, keys);
+      if (expression !== null) members.push({ expression, isRequired });
+      else if (isRequired) return null;
+    }
+    const required = members.filter(({ isRequired }) => isRequired).length;
+    const other = keys.length === 0 && shape.names?.length === 0 ? this.#others(shape) : null;
+    if (required > shape.max) return null;
+    return sequence(this.#grammar, {
+      members,
+      other,
+      separator: this.#style.separator === '' ? '' : this.#grammar.markup(this.#style.separator),
+      end: '""',
+      min: shape.min <= required ? 0 : shape.min,
+      max: Math.min(shape.max, other === null ? members.length : Number.POSITIVE_INFINITY),
+    });
+  }
+
+  #others({ others }: ObjectShape): string | null {
+    const [plain] = others.filter(({ patterns }) => patterns.length === 0);
+    if (others.length !== 1 || !plain) return null;
+    return this.#parameter(null, plain.schemas, []);
+  }
+
+  /** One parameter; with `null` for its key, one of any key. Null if no value fits. */
+  #parameter(key: string | null, schemas: Both, keys: readonly string[]): string | null {
+    if (schemas === null) return null;
+    const { strings, others } = this.#rules.contents(schemas);
+    const json = others.length > 0 ? this.#json(others.map(({ expression }) => expression)) : null;
+    const text = strings.length > 0 ? this.#text(strings, keys) : null;
+    if (json === null || text === null) {
+      if (text !== null) return this.#pair(key, 'text', text);
+      return json === null ? null : this.#pair(key, 'json', json);
+    }
+    if (this.#style.open('a', 'text') !== this.#style.open('a', 'json')) {
+      const both = [this.#pair(key, 'text', text), this.#pair(key, 'json', json)];
+      return this.#grammar.rule('parameter', both.join(' | '));
+    }
+    return this.#pair(
+      key,
+      'text',
+      this.#either(
+        strings,
+        others.map(({ expression }) => expression),
+        json,
+        schemas,
+        keys,
+      ),
+    );
+  }
+
+  /** Text or JSON, where nothing before the value tells which. */
+  #either(
+    strings: LanguagePart[][],
+    others: readonly string[],
+    json: string,
+    schemas: NonNullable<Both>,
+    keys: readonly string[],
+  ): string {
+    const words = wordsOf(strings);
+    if (words) return `(${this.#words(words)} | ${json})`;
+    const free: Readonly<Record<string, LanguagePart>> = {
+      '"null"': { words: ['null'] },
+      '"true" | "false"': { words: ['true', 'false'] },
+      [this.#grammar.rule('integer', ANY_INTEGER)]: { pattern: '^(?:0|-?[1-9]\\d*)$' },
+      [this.#grammar.rule('number', ANY_NUMBER)]: { pattern: '^-?(?:0|[1-9]\\d*)(?:\\.\\d+)?$' },
+    };
+    const languages = others.map((expression) => free[expression]);
+    if (languages.every((part) => part !== undefined)) {
+      const isAny = strings.some((parts) => parts.length === 0);
+      return this.#text(isAny ? [[]] : [...strings, ...languages.map((part) => [part])], keys);
+    }
+    // Text that reads as JSON counts as JSON, and then it should fit.
+    const [node] = schemas;
+    if (node) this.#rules.report({ keyword: 'type', path: node.path });
+    return this.#text([[]], keys);
+  }
+
+  #pair(key: string | null, kind: 'text' | 'json', value: string): string {
+    const opener = this.#style.open(key ?? ANY_KEY, kind);
+    if (key !== null) return this.#grammar.rule('parameter', `${this.#grammar.markup(opener)} ${value}`);
+    const [before, after] = opener.split(ANY_KEY);
+    return this.#grammar.rule(
+      'parameter',
+      `${this.#grammar.markup(before!)} ${KEY} ${this.#grammar.markup(after!)} ${value}`,
+    );
+  }
+
+  #json(expressions: readonly string[]): string {
+    const value = this.#grammar.rule('value', [...new Set(expressions)].join(' | '));
+    return `${value} ${this.#grammar.markup(this.#style.close)}`;
+  }
+
+  #words(words: readonly string[]): string {
+    const texts = words.filter((word) => !word.includes(this.#closer));
+    if (texts.length < words.length) {
+      throw schemaError(
+        `A value contains ${JSON.stringify(this.#closer)}, which ends a value in the format of this model.`,
+        this.#rules.options.path,
+        'schema_unsupported',
+      );
+    }
+    const list = this.#grammar.rule('words', texts.map((word) => this.#grammar.literal(word)).join(' | '));
+    return `${list} ${this.#grammar.markup(this.#style.close)}`;
+  }
+
+  /** Text of one of the languages, with the closer. */
+  #text(strings: readonly LanguagePart[][], keys: readonly string[]): string {
+    const words = wordsOf(strings);
+    if (words) return this.#words(words);
+    const { close } = this.#style;
+    const start = close.indexOf(this.#closer);
+    const after = close.slice(start + this.#closer.length);
+    const tail = after === '' ? '' : ` ${this.#grammar.markup(after)}`;
+    const isAny = strings.some((parts) => parts.length === 0);
+    const isToken = this.#grammar.hasToken(this.#closer);
+    const avoided = [...(this.#style.avoid?.(keys) ?? []), ...(isToken ? [] : [this.#closer])];
+    if (isAny && avoided.length === (isToken ? 0 : 1))
+      return `${this.#grammar.textUntil(this.#closer)}${tail}`;
+    // White space before the closer is the text's own, where it can't be told apart.
+    const closer = isAny || isToken ? this.#closer : close.slice(0, start) + this.#closer;
+    const without: LanguagePart[] =
+      isAny || avoided.length > 0 ? avoided.map((text) => ({ notPattern: escapeRegex(text) })) : [];
+    const language = isAny ? [without] : strings.map((parts) => [...parts, ...without]);
+    const guard = this.#grammar.guard({ kind: 'text', language, closer });
+    return `${guard} ${this.#grammar.textUntil(closer)}${tail}`;
+  }
+}
+
+const escapeRegex = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
