@@ -73,7 +73,7 @@ function starts(path) {
 
 function installWithPlaywright() {
   console.error('No Chromium found; installing the one that belongs to Playwright …');
-  const cli = require.resolve('playwright-core/cli.js', { paths: [root] });
+  const cli = join(root, 'node_modules/playwright-core/cli.js');
   const impatient = { PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT: '15000' };
   if (!run(process.execPath, [cli, 'install', 'chromium'], impatient)) return null;
   const path = playwrightChromium();
