@@ -15,6 +15,8 @@ export interface Registered<Format extends ReasoningFormat | ToolFormat | Channe
   aliases?: readonly string[];
   /** Whether a model's template and vocabulary are this format's, and no other's. */
   recognise(model: TemplateFacts): boolean;
+  /** Names of formats whose models can look alike: where both are recognised, it is this one. */
+  over?: readonly string[];
 }
 
 /** What a family file exports. */

@@ -18,9 +18,9 @@ const FAMILIES: readonly {
   tools: readonly string[];
   load: () => Promise<{ family: Family }>;
 }[] = [
-  { reasoning: ['qwen3'], tools: [], load: () => import('./qwen3.ts') },
+  { reasoning: ['qwen3', 'mimo'], tools: [], load: () => import('./qwen3.ts') },
   { reasoning: [], tools: ['hermes'], load: () => import('./hermes.ts') },
-  { reasoning: [], tools: ['qwen3_coder', 'qwen3_xml'], load: () => import('./qwen3-coder.ts') },
+  { reasoning: [], tools: ['qwen3_coder', 'qwen3_xml', 'mimo'], load: () => import('./qwen3-coder.ts') },
   { reasoning: ['deepseek_r1'], tools: [], load: () => import('./deepseek-r1.ts') },
   {
     reasoning: ['deepseek_v3'],
@@ -49,6 +49,38 @@ const FAMILIES: readonly {
     tools: [],
     load: () => import('./granite-thinking.ts'),
   },
+  { reasoning: ['nemotron_v3'], tools: [], load: () => import('./nemotron-v3.ts') },
+  { reasoning: ['seed_oss'], tools: ['seed_oss'], load: () => import('./seed-oss.ts') },
+  { reasoning: ['step3'], tools: ['step3'], load: () => import('./step3.ts') },
+  { reasoning: ['step3p5'], tools: ['step3p5'], load: () => import('./step3p5.ts') },
+  { reasoning: ['ernie45'], tools: ['ernie45'], load: () => import('./ernie45.ts') },
+  { reasoning: ['hunyuan_a13b'], tools: ['hunyuan_a13b'], load: () => import('./hunyuan-a13b.ts') },
+  { reasoning: ['hy_v3', 'hy_v4'], tools: ['hy_v3', 'hy_v4'], load: () => import('./hy-v3.ts') },
+  { reasoning: ['olmo3'], tools: ['olmo3'], load: () => import('./olmo3.ts') },
+  { reasoning: ['gemma4'], tools: ['gemma4'], load: () => import('./gemma4.ts') },
+  { reasoning: [], tools: ['functiongemma'], load: () => import('./functiongemma.ts') },
+  { reasoning: ['holo2'], tools: [], load: () => import('./holo2.ts') },
+  { reasoning: ['ling3'], tools: ['ling3'], load: () => import('./ling3.ts') },
+  { reasoning: ['poolside_v1'], tools: ['poolside_v1'], load: () => import('./poolside-v1.ts') },
+  { reasoning: ['kimi_k3'], tools: ['kimi_k3'], load: () => import('./kimi-k3.ts') },
+  { reasoning: ['minimax_m3'], tools: ['minimax_m3'], load: () => import('./minimax-m3.ts') },
+  { reasoning: [], tools: ['longcat'], load: () => import('./longcat.ts') },
+  { reasoning: [], tools: ['granite4'], load: () => import('./granite4.ts') },
+  { reasoning: [], tools: ['granite-20b-fc'], load: () => import('./granite-20b-fc.ts') },
+  { reasoning: [], tools: ['lfm2'], load: () => import('./lfm2.ts') },
+  { reasoning: [], tools: ['internlm'], load: () => import('./internlm.ts') },
+  { reasoning: [], tools: ['jamba'], load: () => import('./jamba.ts') },
+  { reasoning: [], tools: ['phi4_mini_json'], load: () => import('./phi4-mini-json.ts') },
+  { reasoning: [], tools: ['xlam'], load: () => import('./xlam.ts') },
+  { reasoning: [], tools: ['gigachat3'], load: () => import('./gigachat3.ts') },
+  { reasoning: ['apertus'], tools: ['apertus'], load: () => import('./apertus.ts') },
+  { reasoning: [], tools: ['minicpm5'], load: () => import('./minicpm5.ts') },
+  {
+    reasoning: ['cohere_command3', 'cohere_command4'],
+    tools: ['cohere_command3', 'cohere_command4'],
+    load: () => import('./cohere.ts'),
+  },
+  { reasoning: ['inkling'], tools: ['inkling'], load: () => import('./inkling.ts') },
   {
     reasoning: ['gptoss', 'openai_gptoss'],
     tools: ['gptoss', 'openai'],
@@ -130,14 +162,17 @@ export interface RecognisedFormat extends FormatNames {
 /** The formats of a model, from its chat template and vocabulary. What is unknown or ambiguous is null, with a warning. */
 export async function recogniseFormat(model: TemplateFacts): Promise<RecognisedFormat> {
   const families = await Promise.all(FAMILIES.map(async ({ load }) => (await load()).family));
-  const matches = (kind: 'reasoning' | 'tools') =>
-    families.flatMap((family) => {
+  const matches = (kind: 'reasoning' | 'tools') => {
+    const found = families.flatMap((family) => {
       const formats: readonly Registered<ReasoningFormat | ToolFormat | ChannelFormat>[] = [
         ...(family[kind] ?? []),
         ...(family.channels ? [family.channels] : []),
       ];
-      return formats.filter((registered) => registered.recognise(model)).map(({ format }) => format.name);
+      return formats.filter((registered) => registered.recognise(model));
     });
+    const passedOver = new Set(found.flatMap(({ over = [] }) => over));
+    return found.map(({ format }) => format.name).filter((name) => !passedOver.has(name));
+  };
   const reasoning = matches('reasoning');
   const tools = matches('tools');
   const warnings: FormatNames = { reasoning: null, tools: null };

@@ -1,122 +1,20 @@
 /**
- * Calls as XML parameters: Qwen3-Coder, Qwen3.5.
+ * Calls as XML parameters: Qwen3-Coder, Qwen3.5, MiMo, Nemotron 3.
  *
  * ```
  * <tool_call>\n<function=edit>\n<parameter=path>\na.txt\n</parameter>\n</function>\n</tool_call>
- * ^^^^^^^^^^^                                                    CONTENT → WRAPPER, held until the name is known
- *              ^^^^^^^^^^                                        WRAPPER → NAME
- *                            ^                                   NAME → PARAMETERS: the call begins
- *                               ^^^^^^^^^^^                      PARAMETERS → KEY
- *                                              ^                 KEY → VALUE
- *                                                       ^^^^^^^^^^^^  VALUE → PARAMETERS
- *                                                                     ^^^^^^^^^^^  PARAMETERS → BETWEEN
- *                                                                                  ^^^^^^^^^^^^  BETWEEN → CONTENT
  * ```
  *
- * A value ends at its own closer; an opener of a declared parameter at the start of a line ends it too, and a
- * function's closer that has no opener inside the value. Without the wrapper a declared function's opener at the
- * start of a line counts. Rests on the chat template of Qwen/Qwen3-Coder-30B-A3B-Instruct.
+ * Rests on the chat templates of Qwen/Qwen3-Coder-30B-A3B-Instruct and XiaomiMiMo/MiMo-V2-Flash.
  */
-import { CONTENT } from '../parser/format.ts';
 import type { Family } from './family.ts';
-
-const START = '<tool_call>';
-const END = '</tool_call>';
-const FUNCTION = '<function=';
-const FUNCTION_END = '</function>';
-const PARAMETER = '<parameter=';
-const PARAMETER_END = '</parameter>';
-
-const WRAPPER = 'WRAPPER';
-const NAME = 'NAME';
-const PARAMETERS = 'PARAMETERS';
-const KEY = 'KEY';
-const VALUE = 'VALUE';
-const BETWEEN = 'BETWEEN';
+import { xmlParameters } from './shapes/xml-parameters.ts';
 
 export const family: Family = {
   tools: [
     {
-      aliases: ['qwen3_xml'],
-      format: {
-        name: 'qwen3_coder',
-        terminals: {
-          TOOL_START: { text: START, token: 'required' },
-          TOOL_END: { text: END, token: 'required' },
-          FUNCTION_START: { text: FUNCTION, token: 'never' },
-          FUNCTION_END: { text: FUNCTION_END, token: 'never' },
-          PARAMETER_START: { text: PARAMETER, token: 'never' },
-          PARAMETER_END: { text: PARAMETER_END, token: 'never' },
-          ANGLE: { text: '>', token: 'never' },
-        },
-        openers: {
-          TOOL_START: { to: WRAPPER, hold: 'any' },
-          FUNCTION_START: { to: NAME, when: 'line-start', hold: 'declared' },
-        },
-        openersInReasoning: ['TOOL_START'],
-        writing: {
-          blockStart: '',
-          blockEnd: '',
-          separator: '\n',
-          callStart: (name) => [`${START}\n${FUNCTION}${name}>\n`],
-          callEnd: `${FUNCTION_END}\n${END}`,
-          arguments: {
-            open: (key) => `${PARAMETER}${key}>\n`,
-            close: `\n${PARAMETER_END}\n`,
-            separator: '',
-          },
-          trigger: START,
-        },
-        states: {
-          [WRAPPER]: {
-            text: 'layout',
-            on: { TOOL_START: { to: WRAPPER, hold: 'any' }, FUNCTION_START: { to: NAME } },
-          },
-          [NAME]: {
-            text: 'name',
-            on: {
-              ANGLE: { to: PARAMETERS, do: ['call-start'] },
-              FUNCTION_END: { to: BETWEEN, do: ['call-start', 'call-end'] },
-              FUNCTION_START: { to: NAME, do: ['call-start', 'call-end'] },
-              TOOL_START: { to: WRAPPER, do: ['call-start', 'call-end'] },
-              TOOL_END: { to: CONTENT, do: ['call-start', 'call-end'] },
-            },
-          },
-          [PARAMETERS]: {
-            text: 'discard',
-            on: {
-              PARAMETER_START: { to: KEY },
-              FUNCTION_END: { to: BETWEEN, do: ['call-end'] },
-              FUNCTION_START: { to: NAME, do: ['call-end'] },
-              TOOL_START: { to: WRAPPER, do: ['call-end'] },
-              TOOL_END: { to: CONTENT, do: ['call-end'] },
-            },
-          },
-          [KEY]: { text: 'name', on: { ANGLE: { to: VALUE, do: ['key'] } } },
-          [VALUE]: {
-            text: 'value',
-            on: {
-              PARAMETER_END: { to: PARAMETERS, do: ['value-end'] },
-              PARAMETER_START: { to: KEY, when: 'line-start', hold: 'declared', onCommit: ['value-end'] },
-              FUNCTION_START: { to: VALUE, do: ['nest', 'literal'] },
-              FUNCTION_END: [
-                { to: VALUE, when: 'nested', do: ['unnest', 'literal'] },
-                { to: BETWEEN, do: ['value-end', 'call-end'] },
-              ],
-            },
-          },
-          [BETWEEN]: {
-            text: 'layout',
-            on: {
-              FUNCTION_START: { to: NAME, hold: 'any' },
-              TOOL_START: { to: WRAPPER, hold: 'any' },
-              TOOL_END: { to: CONTENT },
-            },
-            otherwise: CONTENT,
-          },
-        },
-        parameters: { trimsLineBreaks: true },
-      },
+      aliases: ['qwen3_xml', 'mimo'],
+      format: xmlParameters('qwen3_coder', '<tool_call>', '</tool_call>', '\n'),
       recognise: ({ chatTemplate }) =>
         chatTemplate.includes('<tool_call>') &&
         chatTemplate.includes('<function=') &&

@@ -1,5 +1,5 @@
 /**
- * Reasoning of Qwen3 and QwQ: `<think>` blocks in ChatML turns.
+ * Reasoning of Qwen3, QwQ and MiMo: `<think>` blocks in ChatML turns.
  *
  * ```
  * <|im_start|>assistant\n<think>\nShe asks for the sum.\n</think>\n\nIt is 9.<|im_end|>
@@ -13,6 +13,7 @@ import type { Family } from './family.ts';
 export const family: Family = {
   reasoning: [
     {
+      aliases: ['mimo'],
       format: {
         name: 'qwen3',
         terminals: {

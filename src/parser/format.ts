@@ -59,7 +59,9 @@ export type Action =
   | 'nest'
   | 'unnest'
   /** What was held since the opener is no call, but text. */
-  | 'release';
+  | 'release'
+  /** Collected text that is no name goes to the state where it is text. */
+  | 'salvage';
 
 export type Guard =
   /** The marker stands at the start of a line or of the output. */
@@ -91,6 +93,8 @@ export interface Transition {
   hold?: 'any' | 'declared';
   /** Done when the hold is committed, before what commits it. */
   onCommit?: readonly Action[];
+  /** What the marker stands for in a parameter's value. */
+  writes?: string;
 }
 
 export interface State {
@@ -124,6 +128,8 @@ export interface ParameterWriting {
   close: string;
   /** Between one parameter's closer and the next one's opener. */
   separator: string;
+  /** Texts besides the closer at which a value that stands there as its text could end; none holds them. */
+  avoid(): readonly string[];
 }
 
 /**
@@ -203,6 +209,8 @@ export interface ChannelWriting {
   /** Content that is held to a form. */
   constrainedStart: string;
   callStart(name: string): string;
+  /** Behind a call's arguments, inside its message. */
+  callEnd?: string;
   /** Ends a message after which another follows, and begins that one. */
   end: string;
   next: string;

@@ -391,7 +391,7 @@ export class Machine {
   #apply(terminal: string, end: number): boolean {
     const transition = this.#transition(terminal, end);
     if (!transition) return false;
-    const { to, hold, do: actions = [] } = transition;
+    const { to, hold, do: actions = [], writes } = transition;
     if (this.#state.text === 'call' && this.#reader && !this.#closeReader(this.#reader)) return true;
     if (hold && this.#hold) {
       this.#release();
@@ -409,6 +409,7 @@ export class Machine {
       }
     }
     this.#enter(typeof to === 'string' ? to : to(this.#collected));
+    if (writes !== undefined) this.#calls.parameters?.text(writes);
     if (actions.includes('literal-unless-call')) {
       this.#owned.content += length;
       this.#layout.pend('content', this.#buffer.slice(opener, this.#at), this.#tokensRead());
@@ -523,6 +524,9 @@ export class Machine {
         return true;
       case 'unnest':
         this.#nesting--;
+        return true;
+      case 'salvage':
+        this.#salvage();
         return true;
       default:
         return true;

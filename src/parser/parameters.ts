@@ -16,6 +16,10 @@ export interface ParameterSyntax {
   readHeader?: (text: string) => ParameterHeader;
   /** Keys of a parameter that may hold all arguments as one object, where it is the only one. */
   wrapperKeys?: readonly string[];
+  /** JSON of a value with markup of its own, `null` where it has none. */
+  readValue?: (text: string, schema: Schema, view: SchemaView) => string | null;
+  /** A key that comes again right after itself adds to a list. */
+  repeats?: boolean;
 }
 
 /**
@@ -41,6 +45,9 @@ export class ParameterAssembler {
   #chunks: string[] = [];
   /** A line break that is the value's only if more follows. */
   #lineBreak = '';
+  /** Values of the last key, when it may come again. */
+  #values: string[] = [];
+  #repeated = '';
   /** The first value, if it may be all arguments in one. */
   #wrapped: { text: string; json: string } | null = null;
 
@@ -52,7 +59,7 @@ export class ParameterAssembler {
 
   /** No parameter has begun. */
   get isEmpty(): boolean {
-    return this.#count === 0 && this.#key === null && this.#wrapped === null;
+    return this.#count === 0 && this.#key === null && this.#wrapped === null && this.#values.length === 0;
   }
 
   readHeader(text: string): ParameterHeader {
@@ -66,6 +73,7 @@ export class ParameterAssembler {
   /** A parameter begins. */
   start({ key, kind }: ParameterHeader): void {
     this.#giveWrapped();
+    if (this.#values.length > 0 && key !== this.#repeated) this.#giveValues();
     this.#key = key;
     this.#kind = kind;
     this.#schema = this.#view.property(this.#view.root, key);
@@ -99,7 +107,12 @@ export class ParameterAssembler {
   endValue(): void {
     if (this.#key === null) return;
     if (this.#isStreaming) this.#emit('"');
-    else {
+    else if (this.#syntax.repeats) {
+      this.#repeated = this.#key;
+      this.#values.push(this.#valueJson(this.#chunks.join('')));
+      this.#key = null;
+      return;
+    } else {
       const text = this.#chunks.join('');
       const json = this.#opener() + this.#valueJson(text);
       const mayBeAll =
@@ -114,6 +127,7 @@ export class ParameterAssembler {
   /** The call's end was seen; a value that is still open ends with it. */
   close(): void {
     this.endValue();
+    this.#giveValues();
     const unwrapped = this.#wrapped && this.#unwrap(this.#wrapped.text);
     if (unwrapped) this.#emit(unwrapped);
     else {
@@ -122,7 +136,19 @@ export class ParameterAssembler {
     }
   }
 
+  #giveValues(): void {
+    const values = this.#values;
+    if (values.length === 0) return;
+    this.#key = this.#repeated;
+    this.#emit(this.#opener() + (values.length === 1 ? values[0] : `[${values.join(', ')}]`));
+    this.#key = null;
+    this.#values = [];
+    this.#count++;
+  }
+
   #valueJson(text: string): string {
+    const read = this.#syntax.readValue?.(text, this.#schema, this.#view) ?? null;
+    if (read !== null) return read;
     if (this.#kind !== 'json') return coerceText(text, this.#schema, this.#view);
     return coerceText(stringValue(text) ?? text, this.#schema, this.#view);
   }

@@ -111,10 +111,11 @@ function channelTag(
   const lead = `${message(writing.reasoningStart)} ${message(writing.preambleStart)}`;
   const alternatives: string[] = [];
   if (calls) {
+    const callEnd = writing.callEnd ? grammar.markup(writing.callEnd) : '""';
     for (const called of admitted(calls)) {
       const start = grammar.markup(writing.callStart(called.name));
       alternatives.push(
-        grammar.rule(`call_${called.name}`, `${start} ${argumentsRule(grammar, called, 'json')}`),
+        grammar.rule(`call_${called.name}`, `${start} ${argumentsRule(grammar, called, 'json')} ${callEnd}`),
       );
     }
   }

@@ -1,0 +1,127 @@
+/**
+ * MiniMax M3: `<mm:think>` blocks, and calls as XML elements whose tags each stand behind a marker.
+ *
+ * ```
+ * ]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="f">]<]minimax[>[<a>1]<]minimax[>[</a>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>
+ * ^^^^^^^^^^^^^^^^^^^^^^^^                                CONTENT → BLOCK, held until a name is complete
+ *                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^   BLOCK → NAME
+ *                                                      ^^ NAME → PARAMETERS: the call begins
+ *                                                        ^^^^^^^^^^^^^  PARAMETERS → KEY
+ *                                                                      ^^^^^^^^^^^^^^^^^ VALUE → CLOSER
+ * ```
+ *
+ * Elements inside a value make it an object or, where the schema has a list, a list. Without
+ * `thinking_mode: "enabled"` the model opens the block itself. Rests on the chat template of MiniMaxAI/MiniMax-M3
+ * as vLLM's parser documents it.
+ */
+
+import { elementsJson } from '../parser/elements.ts';
+import { CONTENT } from '../parser/format.ts';
+import type { Family, TemplateFacts } from './family.ts';
+import { thinkTags } from './shapes/think-tags.ts';
+
+const MARK = ']<]minimax[>[';
+const BLOCK_START = `${MARK}<tool_call>`;
+const BLOCK_END = `${MARK}</tool_call>`;
+const INVOKE = `${MARK}<invoke name="`;
+const INVOKE_END = `${MARK}</invoke>`;
+const OPEN = `${MARK}<`;
+const CLOSE = `${MARK}</`;
+
+const BLOCK = 'BLOCK';
+const NAME = 'NAME';
+const PARAMETERS = 'PARAMETERS';
+const KEY = 'KEY';
+const VALUE = 'VALUE';
+const CLOSER = 'CLOSER';
+
+const recognise = ({ chatTemplate }: TemplateFacts) => chatTemplate.includes(MARK);
+
+export const family: Family = {
+  reasoning: [
+    {
+      format: thinkTags({
+        name: 'minimax_m3',
+        start: '<mm:think>',
+        end: '</mm:think>',
+        // Whole in the vocabulary, but the model may write them in pieces.
+        token: 'never',
+        thinkingByDefault: false,
+        literalWhenOff: false,
+        readSwitch: ({ thinking_mode: mode }) => mode === 'enabled',
+        contentMarkers: { THINK_END: { to: CONTENT, when: 'start' } },
+      }),
+      recognise,
+    },
+  ],
+  tools: [
+    {
+      format: {
+        name: 'minimax_m3',
+        terminals: {
+          BLOCK_START: { text: BLOCK_START, token: 'never' },
+          BLOCK_END: { text: BLOCK_END, token: 'never' },
+          INVOKE_START: {
+            text: [INVOKE, `${MARK}<invoke name='`, `${MARK}<invoke name=`],
+            token: 'never',
+          },
+          NAME_END: { text: ['">', "'>", '>'], token: 'never' },
+          INVOKE_END: { text: INVOKE_END, token: 'never' },
+          ELEMENT_START: { text: OPEN, token: 'never' },
+          ELEMENT_END: { text: CLOSE, token: 'never' },
+          ANGLE: { text: '>', token: 'never' },
+        },
+        openers: {
+          BLOCK_START: { to: BLOCK, hold: 'any' },
+          INVOKE_START: [
+            { to: NAME, when: 'after-call', hold: 'any' },
+            { to: NAME, when: 'line-start', hold: 'declared' },
+          ],
+          BLOCK_END: { to: CONTENT, when: 'after-call' },
+        },
+        openersInReasoning: ['BLOCK_START'],
+        writing: null,
+        states: {
+          [BLOCK]: {
+            text: 'layout',
+            on: {
+              INVOKE_START: { to: NAME },
+              BLOCK_START: { to: BLOCK, hold: 'any' },
+              BLOCK_END: { to: CONTENT, do: ['release'] },
+            },
+          },
+          [NAME]: { text: 'name', on: { NAME_END: { to: PARAMETERS, do: ['call-start'] } } },
+          [PARAMETERS]: {
+            text: 'discard',
+            on: {
+              ELEMENT_START: { to: KEY },
+              INVOKE_END: { to: CONTENT, do: ['call-end'] },
+              BLOCK_END: { to: CONTENT, do: ['call-end'] },
+              INVOKE_START: { to: NAME, hold: 'any', onCommit: ['call-end'] },
+            },
+          },
+          [KEY]: { text: 'name', on: { ANGLE: { to: VALUE, do: ['key'] } } },
+          [VALUE]: {
+            text: 'value',
+            on: {
+              ELEMENT_START: { to: VALUE, do: ['nest', 'literal'] },
+              ELEMENT_END: [
+                { to: VALUE, when: 'nested', do: ['unnest', 'literal'] },
+                { to: CLOSER, do: ['value-end'] },
+              ],
+              INVOKE_END: { to: CONTENT, do: ['value-end', 'call-end'] },
+              BLOCK_END: { to: CONTENT, do: ['value-end', 'call-end'] },
+            },
+          },
+          [CLOSER]: { text: 'discard', on: { ANGLE: { to: PARAMETERS } } },
+        },
+        parameters: {
+          trimsLineBreaks: false,
+          repeats: true,
+          readValue: (text, schema, view) => elementsJson(text, { open: OPEN, close: CLOSE }, schema, view),
+        },
+      },
+      recognise,
+    },
+  ],
+};

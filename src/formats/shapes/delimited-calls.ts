@@ -1,0 +1,49 @@
+/**
+ * Calls whose arguments have bare keys, and strings between delimiter tokens.
+ *
+ * ```
+ * <|tool_call>call:f{a:<|"|>x<|"|>,n:4}<tool_call|>
+ * ^^^^^^^^^^^^                                        CONTENT → PREFIX, held until the name is complete
+ *             ^^^^^                                   PREFIX → NAME
+ *                   ^                                 NAME → ARGUMENTS: the call begins
+ * ```
+ */
+
+import { DelimitedArgumentsReader } from '../../parser/delimited-arguments.ts';
+import { CONTENT, type ToolFormat } from '../../parser/format.ts';
+
+const PREFIX = 'PREFIX';
+const NAME = 'NAME';
+const ARGUMENTS = 'ARGUMENTS';
+
+export const delimitedCalls = (name: string, start: string, end: string, delimiter: string): ToolFormat => ({
+  name,
+  terminals: {
+    TOOL_START: { text: start, token: 'required' },
+    TOOL_END: { text: end, token: 'required' },
+    CALL: { text: 'call:', token: 'never' },
+    BRACE: { text: '{', token: 'never' },
+    // Read as text, with the arguments: it means nothing by itself.
+    DELIMITER: { text: delimiter, token: 'never' },
+  },
+  openers: { TOOL_START: { to: PREFIX, hold: 'any' }, TOOL_END: { to: CONTENT, when: 'after-call' } },
+  openersInReasoning: ['TOOL_START'],
+  writing: null,
+  states: {
+    [PREFIX]: { text: 'layout', on: { CALL: { to: NAME }, TOOL_START: { to: PREFIX, hold: 'any' } } },
+    [NAME]: {
+      text: 'name',
+      on: {
+        BRACE: { to: ARGUMENTS, do: ['call-start', 'literal'] },
+        TOOL_END: { to: CONTENT, do: ['call-start', 'call-end'] },
+        TOOL_START: { to: PREFIX, hold: 'any' },
+      },
+    },
+    [ARGUMENTS]: {
+      text: 'call',
+      createReader: (context) => new DelimitedArgumentsReader(context, delimiter),
+      on: { TOOL_END: { to: CONTENT }, TOOL_START: { to: PREFIX, hold: 'any' } },
+      done: CONTENT,
+    },
+  },
+});

@@ -1,0 +1,146 @@
+/**
+ * Calls as pairs of keys and values in tags.
+ *
+ * ```
+ * <tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>
+ * ^^^^^^^^^^^                                              CONTENT → NAME, held until the name is complete
+ *              ^^^^^^^^^                                   NAME → KEY: the call begins
+ *                       ^^^^^^^^^^                        KEY → KEYED
+ *                                   ^^^^^^^^^^^            KEYED → VALUE
+ *                                               ^^^^^^^^^^^^  VALUE → PAIRS
+ * ```
+ */
+import { CONTENT, type State, type Terminals, type ToolFormat } from '../../parser/format.ts';
+import { JsonEnvelopeReader } from '../../parser/json-calls.ts';
+import { NAME_AND_ARGUMENTS } from './tagged-json.ts';
+
+const BLOCK = 'BLOCK';
+const NAME = 'NAME';
+const PAIRS = 'PAIRS';
+const KEY = 'KEY';
+const KEYED = 'KEYED';
+const VALUE = 'VALUE';
+const CALL = 'CALL';
+
+export interface KeyValueTags {
+  name: string;
+  /** Names of the tags. */
+  call: string;
+  key: string;
+  value: string;
+  /** Around a run of calls. */
+  block?: string;
+  /** Between the name and the pairs. */
+  separator?: string;
+  /** What the name of a tag may end with, the usual form first. */
+  suffixes?: readonly string[];
+  /** What the model writes between the parts of a call. */
+  line: string;
+  /** The tags of a call may hold it as JSON instead. */
+  orJson?: boolean;
+}
+
+export function keyValues(tags: KeyValueTags): ToolFormat {
+  const { name, call, key, value, block, separator, suffixes = [''], line, orJson } = tags;
+  const opener = (tag: string) => suffixes.map((suffix) => `<${tag}${suffix}>`);
+  const closer = (tag: string) => suffixes.map((suffix) => `</${tag}${suffix}>`);
+  const usual = (spelled: readonly string[]) => spelled[0]!;
+  const start = usual(opener(call));
+  const ends: State['on'] = {
+    TOOL_END: { to: CONTENT, do: ['call-end'] },
+    TOOL_START: { to: NAME, hold: 'any', onCommit: ['call-end'] },
+    ...(block && { BLOCK_END: { to: CONTENT, do: ['call-end'] } }),
+  };
+  const others: Terminals = {
+    ...(block && {
+      BLOCK_START: { text: opener(block), token: 'required' },
+      BLOCK_END: { text: closer(block), token: 'required' },
+    }),
+    ...(separator && { SEPARATOR: { text: opener(separator), token: 'optional' } }),
+    ...(orJson && { BRACE: { text: '{', token: 'never' } }),
+  };
+  return {
+    name,
+    terminals: {
+      TOOL_START: { text: opener(call), token: 'required' },
+      TOOL_END: { text: closer(call), token: 'required' },
+      KEY_START: { text: opener(key), token: 'optional' },
+      KEY_END: { text: closer(key), token: 'optional' },
+      VALUE_START: { text: opener(value), token: 'optional' },
+      VALUE_END: { text: closer(value), token: 'optional' },
+      ...others,
+    },
+    openers: {
+      TOOL_START: { to: NAME, hold: 'any' },
+      ...(orJson && { TOOL_END: { to: CONTENT, when: 'after-call' } }),
+      ...(block && {
+        BLOCK_START: { to: BLOCK, hold: 'any' },
+        BLOCK_END: { to: CONTENT, when: 'after-call' },
+      }),
+    },
+    openersInReasoning: block ? ['BLOCK_START', 'TOOL_START'] : ['TOOL_START'],
+    writing: {
+      blockStart: block ? `${usual(opener(block))}${line}` : '',
+      blockEnd: block ? `${line}${usual(closer(block))}` : '',
+      separator: line,
+      callStart: (called) => [`${start}${called}${separator ? usual(opener(separator)) : ''}${line}`],
+      callEnd: usual(closer(call)),
+      arguments: {
+        open: (called) => `${usual(opener(key))}${called}${usual(closer(key))}${line}${usual(opener(value))}`,
+        close: `${usual(closer(value))}${line}`,
+        separator: '',
+        avoid: () => [usual(closer(call)), usual(opener(key))],
+      },
+      trigger: block ? usual(opener(block)) : start,
+    },
+    states: {
+      ...(block && {
+        [BLOCK]: {
+          text: 'layout',
+          on: {
+            TOOL_START: { to: NAME },
+            BLOCK_START: { to: BLOCK, hold: 'any' },
+            BLOCK_END: { to: CONTENT, do: ['release'] },
+          },
+        },
+      }),
+      [NAME]: {
+        text: 'name',
+        on: {
+          KEY_START: { to: KEY, do: ['call-start'] },
+          TOOL_END: { to: CONTENT, do: ['call-start', 'call-end'] },
+          TOOL_START: { to: NAME, hold: 'any' },
+          ...(separator && { SEPARATOR: { to: PAIRS, do: ['call-start'] } }),
+          ...(orJson && { BRACE: { to: CALL, when: 'blank', do: ['literal'] } }),
+        },
+      },
+      ...(orJson && {
+        [CALL]: {
+          text: 'call',
+          createReader: (context) => new JsonEnvelopeReader(context, NAME_AND_ARGUMENTS),
+          on: { TOOL_END: { to: CONTENT }, TOOL_START: { to: NAME, hold: 'any' } },
+          done: CONTENT,
+        },
+      }),
+      [PAIRS]: { text: 'discard', on: { KEY_START: { to: KEY }, ...ends } },
+      [KEY]: {
+        text: 'name',
+        on: { KEY_END: { to: KEYED, do: ['key'] }, VALUE_START: { to: VALUE, do: ['key'] } },
+      },
+      [KEYED]: { text: 'discard', on: { VALUE_START: { to: VALUE } } },
+      [VALUE]: {
+        text: 'value',
+        on: {
+          VALUE_END: { to: PAIRS, do: ['value-end'] },
+          KEY_START: { to: KEY, when: 'line-start', hold: 'declared', onCommit: ['value-end'] },
+          TOOL_START: { to: VALUE, do: ['nest', 'literal'] },
+          TOOL_END: [
+            { to: VALUE, when: 'nested', do: ['unnest', 'literal'] },
+            { to: CONTENT, do: ['value-end', 'call-end'] },
+          ],
+        },
+      },
+    },
+    parameters: { trimsLineBreaks: false },
+  };
+}
