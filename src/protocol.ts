@@ -154,6 +154,7 @@ export type ContentConstraint = { path: string } & (
   | { kind: 'regex'; pattern: string }
   | { kind: 'choice'; choices: string[] }
   | { kind: 'grammar'; source: string }
+  | { kind: 'structural_tag'; tag: unknown }
 );
 
 /** What an answer is held to while it is sampled, in the format that the page splits it by. */

@@ -97,7 +97,7 @@ function readSchema(schema: unknown, path: string): { schema: unknown; path: str
   return { schema: jsonCopy(schema, path), path };
 }
 
-const OUTPUT_KINDS = ['json', 'json_object', 'regex', 'choice', 'grammar'] as const;
+const OUTPUT_KINDS = ['json', 'json_object', 'regex', 'choice', 'grammar', 'structural_tag'] as const;
 
 function readStructuredOutputs(outputs: unknown): ContentConstraint | null {
   if (outputs === undefined || outputs === null) return null;
@@ -131,7 +131,7 @@ function readOutput(
     case 'json':
       return {
         kind: 'json',
-        ...readSchema(typeof value === 'string' ? parseSchema(value, path) : value, path),
+        ...readSchema(typeof value === 'string' ? parseJson(value, path) : value, path),
       };
     case 'json_object':
       if (typeof value !== 'boolean') throw badType(path, 'true', value);
@@ -139,6 +139,13 @@ function readOutput(
     case 'regex':
       if (typeof value !== 'string') throw badType(path, 'a regular expression as a string', value);
       return { kind: 'regex', pattern: value, path };
+    case 'structural_tag':
+      if (!isObject(value) && typeof value !== 'string') throw badType(path, 'a structural tag', value);
+      return {
+        kind: 'structural_tag',
+        tag: typeof value === 'string' ? parseJson(value, path) : jsonCopy(value, path),
+        path,
+      };
     case 'grammar':
       if (typeof value !== 'string') throw badType(path, 'a grammar in EBNF as a string', value);
       return { kind: 'grammar', source: value, path };
@@ -154,11 +161,11 @@ function readOutput(
   }
 }
 
-function parseSchema(text: string, path: string): unknown {
+function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw badValue(path, `'${path}' is a string that is no JSON; give the schema as an object.`);
+    throw badValue(path, `'${path}' is a string that is no JSON; give an object.`);
   }
 }
 

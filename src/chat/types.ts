@@ -68,6 +68,8 @@ export interface StructuredOutputs {
   choice?: string[];
   /** A grammar in xgrammar's EBNF whose rule `root` is the content. */
   grammar?: string;
+  /** A structural tag in xgrammar's notation, or its text. */
+  structural_tag?: unknown;
 }
 
 export interface ChatCompletionCreateParamsBase extends HonouredFields, IgnoredFields {

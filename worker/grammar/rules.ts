@@ -4,6 +4,7 @@ import type { ParameterWriting } from '../../src/parser/format.ts';
 import type { ConstrainedFunction, ContentConstraint } from '../../src/protocol.ts';
 import type { EbnfGrammar } from './ebnf.ts';
 import { ebnfPieces } from './ebnf-source.ts';
+import { givenTag } from './given-tag.ts';
 import { jsonRule, parametersRule } from './json-schema/index.ts';
 import { languageOf } from './language/language.ts';
 
@@ -36,10 +37,12 @@ export function contentRule(grammar: EbnfGrammar, content: ContentConstraint): s
       return regexRule(grammar, content.pattern, content.path);
     case 'grammar':
       return givenGrammar(grammar, content.source, content.path);
+    case 'structural_tag':
+      return givenTag(grammar, content.tag, content.path);
   }
 }
 
-function regexRule(grammar: EbnfGrammar, pattern: string, path: string): string {
+export function regexRule(grammar: EbnfGrammar, pattern: string, path: string): string {
   const language = [[{ pattern: `^(?:${pattern})$` }]];
   try {
     languageOf(language);
@@ -54,7 +57,7 @@ function regexRule(grammar: EbnfGrammar, pattern: string, path: string): string 
 }
 
 /** A grammar that came with the request, its rules under names of their own. */
-function givenGrammar(grammar: EbnfGrammar, source: string, path: string): string {
+export function givenGrammar(grammar: EbnfGrammar, source: string, path: string): string {
   const wrong = (message: string) => new BadRequestError(message, { param: path, code: 'grammar_invalid' });
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are looked for
   if (/[\0-\u0003]|\\x0[0-3]|\\u000[0-3]/.test(source)) {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChatCompletionFunctionTool } from '../../../src/chat/types.ts';
 import { createEngine, type Engine } from '../../../src/engine/engine.ts';
 import { BadRequestError } from '../../../src/errors.ts';
-import { liveWorker } from './in-process-worker.ts';
+import { liveWorker, scriptedWorker } from './in-process-worker.ts';
 
 const user = (content: string) => [{ role: 'user' as const, content }];
 const tool = (
@@ -138,6 +138,30 @@ describe('the embedded model under a grammar', () => {
       (text: string) => expect(text).toMatch(/^[a-c]{3}-[0-9]+$/),
     ],
     [
+      {
+        structured_outputs: {
+          structural_tag: {
+            type: 'structural_tag',
+            format: {
+              type: 'triggered_tags',
+              triggers: ['<n'],
+              tags: [
+                {
+                  type: 'tag',
+                  begin: '<n>',
+                  content: { type: 'json_schema', json_schema: { enum: [7, 8] } },
+                  end: '</n>',
+                },
+              ],
+              at_least_one: true,
+              stop_after_first: true,
+            },
+          },
+        },
+      },
+      (text: string) => expect(text).toMatch(/^<n>[78]<\/n>$/),
+    ],
+    [
       { structured_outputs: { choice: ['yes', 'no'] } },
       (text: string) => expect(['yes', 'no']).toContain(text),
     ],
@@ -197,4 +221,75 @@ describe('the embedded model under a grammar', () => {
     const next = await engine.chat.completions.create({ messages: user('Hello!'), max_tokens: 5 });
     expect(next.choices).toHaveLength(1);
   }, 60_000);
+});
+
+describe('requests that no grammar can be made of', () => {
+  let engine: Engine;
+  beforeAll(async () => {
+    engine = await createEngine({ worker: () => scriptedWorker([{ text: 'Hi' }]) as unknown as Worker });
+    // The first compile loads what the others need.
+    await engine.chat.completions.create({
+      messages: user('Hi'),
+      structured_outputs: { choice: ['Hi'] },
+      chat_template_kwargs: { enable_thinking: false },
+    });
+  }, 60_000);
+  afterAll(() => engine?.close());
+
+  const nested = (levels: number) => {
+    let schema: Record<string, unknown> = { type: 'string' };
+    for (let level = 0; level < levels; level++) schema = { type: 'array', items: schema };
+    return { type: 'object', properties: { a: schema } };
+  };
+  const many = Array.from({ length: 500 }, (_, index) =>
+    tool(`tool_${index}`, {
+      type: 'object',
+      properties: { a: { type: 'string', pattern: `^a${index}$` } },
+      required: ['a'],
+    }),
+  );
+  const forced = (parameters: Record<string, unknown>) => ({
+    tools: [tool('f', parameters)],
+    tool_choice: 'required' as const,
+  });
+
+  it.each([
+    [
+      'a broken schema',
+      forced({ type: 'object', properties: { a: { type: 'nothing' } } }),
+      'tools[0].function.parameters',
+    ],
+    [
+      'a regex bomb',
+      { structured_outputs: { regex: '((a{1,99}){1,99}){1,99}b' } },
+      'structured_outputs.regex',
+    ],
+    ['5,000 nested levels', forced(nested(5000)), 'tools[0]'],
+    ['500 tools with a pattern each', { tools: many, tool_choice: 'required' as const }, null],
+    [
+      'a reference that only leads to itself',
+      forced({ type: 'object', properties: { a: { $ref: '#/properties/a' } }, required: ['a'] }),
+      'tools[0].function.parameters',
+    ],
+    [
+      'an object that must hold itself for ever',
+      forced({ type: 'object', properties: { a: { $ref: '#' } }, required: ['a'] }),
+      'tools[0].function.parameters',
+    ],
+  ])(
+    '%s is refused at its place, within a second or two, and the next request works',
+    async (_name, body, param) => {
+      const start = performance.now();
+      const request = engine.chat.completions.create({ messages: user('Hi'), ...body });
+      await expect(request).rejects.toThrow(BadRequestError);
+      if (param) await expect(request).rejects.toMatchObject({ param: expect.stringContaining(param) });
+      // Generous: the bound is on hanging, not on a machine's speed.
+      expect(performance.now() - start).toBeLessThan(10_000);
+      const next = await engine.chat.completions.create({
+        messages: user('Hi'),
+        chat_template_kwargs: { enable_thinking: false },
+      });
+      expect(next.choices[0]?.message.content).toBe('Hi');
+    },
+  );
 });

@@ -17,6 +17,9 @@ export interface ScriptedModel {
 }
 
 /** The scripts and which one is next; outlives the backends that a simulated loss ends. */
+/** Finite, so that a grammar that forbids the scripted token leaves the others to draw from. */
+const UNLIKELY = -1e4;
+
 export class ScriptedTurns {
   readonly #scripts: Script[];
   #next = 0;
@@ -100,7 +103,7 @@ class ScriptedSequence implements Sequence {
     this.#capacity = backend.capacity;
     this.#eosTokenId = eosTokenId;
     this.#lose = lose;
-    this.#row = new Float32Array(backend.width).fill(-Infinity);
+    this.#row = new Float32Array(backend.width).fill(UNLIKELY);
   }
 
   get length(): number {
@@ -134,7 +137,7 @@ class ScriptedSequence implements Sequence {
       width: row.length,
       buffer: null,
       read: async (index) => {
-        row.fill(-Infinity);
+        row.fill(UNLIKELY);
         row[script?.ids[first + index] ?? this.#eosTokenId] = 0;
         return row;
       },

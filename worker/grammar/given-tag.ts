@@ -1,0 +1,187 @@
+/**
+ * Structural tags that come with a request, in the notation of xgrammar: a tree of formats.
+ *
+ * ```
+ * { "type": "structural_tag", "format": { "type": "triggered_tags", "triggers": ["<f>"], "tags": [
+ *   { "type": "tag", "begin": "<f>", "content": { "type": "json_schema", "json_schema": { … } }, "end": "</f>" } ] } }
+ * ```
+ */
+import { BadRequestError } from '../../src/errors.ts';
+import type { EbnfGrammar } from './ebnf.ts';
+import { jsonRule } from './json-schema/index.ts';
+import { pathTo } from './json-schema/schema.ts';
+import { givenGrammar, regexRule } from './rules.ts';
+
+type Fields = Record<string, unknown>;
+
+interface Tag {
+  begin: string;
+  content: unknown;
+  end: string;
+  path: string;
+}
+
+/** Adds a given structural tag to a grammar; returns the expression of the whole content. */
+export function givenTag(grammar: EbnfGrammar, tag: unknown, path: string): string {
+  const outer = objectAt(tag, path);
+  if (outer.type !== 'structural_tag') {
+    throw wrong(path, 'A structural tag is an object of type "structural_tag" with a format.');
+  }
+  return new TagReader(grammar).format(outer.format, pathTo(path, 'format'));
+}
+
+class TagReader {
+  readonly #grammar: EbnfGrammar;
+
+  constructor(grammar: EbnfGrammar) {
+    this.#grammar = grammar;
+  }
+
+  format(given: unknown, path: string): string {
+    const format = objectAt(given, path);
+    switch (format.type) {
+      case 'const_string':
+        return this.#text(textAt(format.value, pathTo(path, 'value')));
+      case 'json_schema':
+        if (format.style !== undefined && format.style !== 'json') {
+          throw wrong(pathTo(path, 'style'), 'Only the style "json" is supported here.', 'unsupported_value');
+        }
+        return jsonRule(this.#grammar, format.json_schema, { path: pathTo(path, 'json_schema') });
+      case 'grammar':
+        return givenGrammar(
+          this.#grammar,
+          textAt(format.grammar, pathTo(path, 'grammar')),
+          pathTo(path, 'grammar'),
+        );
+      case 'any_text':
+        return this.#grammar.freeText([]);
+      case 'regex':
+        return regexRule(
+          this.#grammar,
+          textAt(format.pattern, pathTo(path, 'pattern')),
+          pathTo(path, 'pattern'),
+        );
+      case 'sequence':
+        return this.#sequence(listAt(format.elements, pathTo(path, 'elements')), pathTo(path, 'elements'));
+      case 'or':
+        return this.#either(
+          listAt(format.elements, pathTo(path, 'elements')).map((element, index) =>
+            this.format(element, pathTo(pathTo(path, 'elements'), index)),
+          ),
+        );
+      case 'tag':
+        return this.#tag(tagAt(format, path));
+      case 'triggered_tags':
+        return this.#triggered(format, path);
+      case 'tags_with_separator':
+        return this.#separated(format, path);
+      default:
+        throw wrong(
+          pathTo(path, 'type'),
+          `The format ${JSON.stringify(format.type)} of a structural tag is not supported.`,
+          'unsupported_value',
+        );
+    }
+  }
+
+  #sequence(elements: readonly unknown[], path: string): string {
+    for (const [index, element] of elements.slice(0, -1).entries()) {
+      if (isUnlimited(element)) {
+        throw wrong(pathTo(path, index), 'Only the last element of a sequence can be text without an end.');
+      }
+    }
+    return elements.map((element, index) => `(${this.format(element, pathTo(path, index))})`).join(' ');
+  }
+
+  /** A tag, of whose beginning the first `begun` characters are written already. */
+  #tag({ begin, content, end, path }: Tag, begun = 0): string {
+    const opener = this.#text(begin.slice(begun));
+    const inner = objectAt(content, pathTo(path, 'content'));
+    if (inner.type === 'any_text') {
+      if (end === '') throw wrong(pathTo(path, 'end'), 'A tag around any text needs an end.');
+      return `${opener} ${this.#grammar.textUntil(end)}`;
+    }
+    if (isUnlimited(inner) && end !== '') {
+      throw wrong(
+        pathTo(path, 'content'),
+        'What stands in a tag with an end must have an end of its own.',
+        'unsupported_value',
+      );
+    }
+    return `${opener} (${this.format(inner, pathTo(path, 'content'))}) ${this.#text(end)}`;
+  }
+
+  #triggered(format: Fields, path: string): string {
+    const triggers = listAt(format.triggers, pathTo(path, 'triggers')).map((trigger, index) =>
+      textAt(trigger, pathTo(pathTo(path, 'triggers'), index)),
+    );
+    const tags = tagsAt(format.tags, pathTo(path, 'tags'));
+    const isOnce = format.stop_after_first === true;
+    const dispatches = tags.map((tag) => {
+      const matching = triggers.filter((trigger) => trigger !== '' && tag.begin.startsWith(trigger));
+      if (matching.length !== 1) {
+        throw wrong(
+          pathTo(tag.path, 'begin'),
+          `The tag's beginning must begin with exactly one of the triggers; it does with ${matching.length}.`,
+        );
+      }
+      return { opener: matching[0]!, body: this.#tag(tag, matching[0]!.length) };
+    });
+    const text = this.#grammar.freeText(dispatches, { isOnce });
+    if (format.at_least_one !== true) return text;
+    const first = this.#either(tags.map((tag) => this.#tag(tag)));
+    return isOnce ? first : `${first} ${text}`;
+  }
+
+  #separated(format: Fields, path: string): string {
+    const tags = this.#either(tagsAt(format.tags, pathTo(path, 'tags')).map((tag) => this.#tag(tag)));
+    const separator = format.separator ?? '';
+    if (typeof separator !== 'string') throw wrong(pathTo(path, 'separator'), 'A separator is a string.');
+    const several = format.stop_after_first === true ? tags : `${tags} (${this.#text(separator)} ${tags})*`;
+    return format.at_least_one === true ? several : `(${several})?`;
+  }
+
+  #either(expressions: readonly string[]): string {
+    return this.#grammar.rule('either', expressions.map((expression) => `(${expression})`).join(' | '));
+  }
+
+  #text(text: string): string {
+    return text === '' ? '""' : this.#grammar.markup(text);
+  }
+}
+
+/** Formats that go on until the model ends its turn. */
+function isUnlimited(format: unknown): boolean {
+  const { type, elements } = (format ?? {}) as Fields;
+  if (type === 'any_text' || type === 'regex' || type === 'triggered_tags') return true;
+  return (type === 'sequence' || type === 'or') && Array.isArray(elements) && elements.some(isUnlimited);
+}
+
+const wrong = (param: string, message: string, code = 'invalid_value') =>
+  new BadRequestError(message, { param, code });
+
+function objectAt(value: unknown, path: string): Fields {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  throw wrong(path, `'${path}' must be an object.`, 'invalid_type');
+}
+
+function listAt(value: unknown, path: string): readonly unknown[] {
+  if (Array.isArray(value) && value.length > 0) return value;
+  throw wrong(path, `'${path}' must be an array with at least one element.`, 'invalid_type');
+}
+
+function textAt(value: unknown, path: string): string {
+  if (typeof value === 'string' && value !== '') return value;
+  throw wrong(path, `'${path}' must be a string with text.`, 'invalid_type');
+}
+
+function tagAt({ begin, content, end }: Fields, path: string): Tag {
+  if (typeof begin !== 'string')
+    throw wrong(pathTo(path, 'begin'), `'${path}.begin' must be a string.`, 'invalid_type');
+  if (typeof end !== 'string')
+    throw wrong(pathTo(path, 'end'), `'${path}.end' must be a string.`, 'invalid_type');
+  return { begin, content, end, path };
+}
+
+const tagsAt = (value: unknown, path: string): Tag[] =>
+  listAt(value, path).map((tag, index) => tagAt(objectAt(tag, pathTo(path, index)), pathTo(path, index)));
