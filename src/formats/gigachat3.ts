@@ -9,7 +9,7 @@
  */
 import { CONTENT } from '../parser/format.ts';
 import type { Family } from './family.ts';
-import { objectWriting, taggedJson } from './shapes/tagged-json.ts';
+import { CALL, objectWriting, taggedJson } from './shapes/tagged-json.ts';
 
 const START = 'function call<|role_sep|>';
 const MESSAGE_END = '<|message_sep|>';
@@ -19,14 +19,21 @@ export const family: Family = {
     {
       format: taggedJson({
         name: 'gigachat3',
-        start: { text: [START, '<|function_call|>'], token: 'optional' },
+        // A word and a token, one marker.
+        start: { text: START, token: 'never' },
         writing: {
           ...objectWriting(`${START}\n`, ''),
           separator: `${MESSAGE_END}\n\n`,
           trigger: START,
         },
-        terminals: { MESSAGE_END: { text: MESSAGE_END, token: 'optional' } },
-        openers: { MESSAGE_END: { to: CONTENT, do: ['edge'] } },
+        terminals: {
+          MESSAGE_END: { text: MESSAGE_END, token: 'optional' },
+          FUNCTION_CALL: { text: '<|function_call|>', token: 'optional' },
+        },
+        openers: {
+          MESSAGE_END: { to: CONTENT, do: ['edge'] },
+          FUNCTION_CALL: { to: CALL, hold: 'any' },
+        },
       }),
       recognise: ({ chatTemplate }) => chatTemplate.includes('<|role_sep|>'),
     },

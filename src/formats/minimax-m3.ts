@@ -77,7 +77,7 @@ export const family: Family = {
             { to: NAME, when: 'after-call', hold: 'any' },
             { to: NAME, when: 'line-start', hold: 'declared' },
           ],
-          BLOCK_END: { to: CONTENT, when: 'after-call' },
+          BLOCK_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
         },
         openersInReasoning: ['BLOCK_START'],
         writing: null,

@@ -58,8 +58,8 @@ export const family: Family = {
             { to: BLOCK, when: 'line-start', hold: 'declared' },
           ],
           INVOKE_START: { to: NAME, when: 'line-start', hold: 'declared' },
-          CALL_END: { to: CONTENT, when: 'after-call' },
-          BLOCK_END: { to: CONTENT, when: 'after-call' },
+          CALL_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
+          BLOCK_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
         },
         openersInReasoning: ['BLOCK_START'],
         writing: {

@@ -37,9 +37,9 @@ export const family: Family = {
             { to: CALL, when: 'line-start', hold: 'declared', do: ['literal'] },
           ],
           FENCE: { to: FENCED, when: 'line-start', hold: 'declared' },
-          FENCE_END: { to: CONTENT, when: 'after-call' },
+          FENCE_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
           MARK: { to: CALL, hold: 'any' },
-          MARK_END: { to: CONTENT, when: 'after-call' },
+          MARK_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
         },
         openersInReasoning: [],
         // Each call in a list of its own, so that a bracket by itself begins none.

@@ -21,6 +21,14 @@ export function numberJson(text: string): string | null {
  * @returns JSON text
  */
 export function coerceText(text: string, schema: Schema, view: SchemaView): string {
+  const json = coerceByType(text, schema, view);
+  const choices = view.choices(schema);
+  // A text that is listed is itself, unless what it reads as is listed too.
+  const isListed = choices?.includes(text) && !choices.some((choice) => JSON.stringify(choice) === json);
+  return isListed ? JSON.stringify(text) : json;
+}
+
+function coerceByType(text: string, schema: Schema, view: SchemaView): string {
   const types = view.types(schema);
   const trimmed = text.trim();
   if (types) {

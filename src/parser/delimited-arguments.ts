@@ -19,7 +19,7 @@ export class DelimitedArgumentsReader implements CallReader {
   #containers: ('{' | '[')[] = [];
   #expects: 'key' | 'value' | 'next' = 'value';
   #isString = false;
-  /** What has come of a delimiter. */
+  /** What has come of a delimiter inside a string. */
   #partial = '';
   /** A key, or a value that is not a string. */
   #bare = '';
@@ -44,35 +44,16 @@ export class DelimitedArgumentsReader implements CallReader {
   read(text: string, from: number, to: number): number {
     let at = from;
     while (at < to && !this.#reader.isDone) {
-      if (this.#isString && this.#partial === '') {
-        const found = text.indexOf(this.#delimiter[0]!, at);
-        const end = found < 0 || found > to ? to : found;
-        this.#stringText(text.slice(at, end));
-        at = end;
-        if (at === to) break;
-      }
-      const candidate = this.#partial + text[at]!;
-      if (this.#delimiter.startsWith(candidate)) {
-        this.#partial = candidate === this.#delimiter ? '' : candidate;
-        if (this.#partial === '' && !this.#readDelimiter()) return at;
-        at++;
-        continue;
-      }
-      if (this.#partial !== '') {
-        this.#readText(this.#partial);
-        this.#partial = '';
-        continue;
-      }
-      if (this.#isString) this.#stringText(text[at]!);
-      else if (!this.#readStructure(text[at]!)) return at;
-      at++;
+      const next = this.#isString ? this.#readString(text, at, to) : this.#readOutside(text, at, to);
+      if (next < 0) return at;
+      at = next;
     }
     return at;
   }
 
   close(): boolean {
     if (this.#reader.isDone) return true;
-    if (this.#isString || this.#partial !== '') return false;
+    if (this.#isString) return false;
     if (this.#expects === 'key' && this.#bare.trim() !== '') return false;
     if (this.#expects === 'value' && this.#containers.length > 0 && !this.#endBare()) return false;
     return this.#reader.close();
@@ -82,26 +63,57 @@ export class DelimitedArgumentsReader implements CallReader {
     return this.#reader.read(json, 0, json.length) === json.length;
   }
 
+  #readString(text: string, from: number, to: number): number {
+    if (this.#partial !== '') {
+      const candidate = this.#partial + text[from]!;
+      if (!this.#delimiter.startsWith(candidate)) {
+        this.#stringText(this.#partial);
+        this.#partial = '';
+        return from;
+      }
+      this.#partial = candidate;
+      if (candidate === this.#delimiter) this.#endString();
+      return from + 1;
+    }
+    const found = text.indexOf(this.#delimiter[0]!, from);
+    if (found === from) {
+      this.#partial = text[from]!;
+      if (this.#partial === this.#delimiter) this.#endString();
+      return from + 1;
+    }
+    const end = found < 0 || found > to ? to : found;
+    this.#stringText(text.slice(from, end));
+    return end;
+  }
+
+  /** @returns the next position, or -1 at a character that has no place here */
+  #readOutside(text: string, at: number, to: number): number {
+    if (text[at] !== this.#delimiter[0]) return this.#readStructure(text[at]!) ? at + 1 : -1;
+    const end = at + this.#delimiter.length;
+    if (end > to || !text.startsWith(this.#delimiter, at)) return -1;
+    return this.#startString() ? end : -1;
+  }
+
   #stringText(text: string): void {
     if (text === '') return;
     if (this.#expects === 'key') this.#bare += text;
     else this.#feed(JSON.stringify(text).slice(1, -1));
   }
 
-  #readText(text: string): void {
-    if (this.#isString) this.#stringText(text);
-    else this.#bare += text;
+  #startString(): boolean {
+    if (this.#containers.length === 0 || this.#expects === 'next' || this.#bare.trim() !== '') return false;
+    this.#isString = true;
+    if (this.#expects === 'value') this.#feed('"');
+    return true;
   }
 
-  /** A string begins or ends; a key may be one too. */
-  #readDelimiter(): boolean {
-    if (this.#containers.length === 0 || this.#expects === 'next') return false;
-    if (!this.#isString && this.#bare.trim() !== '') return false;
-    this.#isString = !this.#isString;
-    if (this.#expects === 'key') return true;
+  #endString(): void {
+    this.#isString = false;
+    this.#partial = '';
+    // A key stands between delimiters too, sometimes.
+    if (this.#expects === 'key') return;
     this.#feed('"');
-    if (!this.#isString) this.#expects = 'next';
-    return true;
+    this.#expects = 'next';
   }
 
   #readStructure(character: string): boolean {

@@ -44,6 +44,8 @@ export type Action =
   | 'content-start'
   /** A border of the answer: white space at it is layout. */
   | 'edge'
+  /** A border of a run of calls: white space before it is layout. */
+  | 'call-edge'
   /** The collected text is the call's name: the call begins (and what was held is committed). */
   | 'call-start'
   /** The call's end was seen. Nothing if no call is open. */

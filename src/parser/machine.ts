@@ -496,6 +496,9 @@ export class Machine {
       case 'edge':
         this.#layout.edge();
         return true;
+      case 'call-edge':
+        this.#layout.call();
+        return true;
       case 'call-start': {
         const { tools, channels } = this.#options.format;
         const read = tools?.readName ?? channels?.readName ?? ((header: string) => header.trim());

@@ -23,10 +23,13 @@ export const delimitedCalls = (name: string, start: string, end: string, delimit
     TOOL_END: { text: end, token: 'required' },
     CALL: { text: 'call:', token: 'never' },
     BRACE: { text: '{', token: 'never' },
-    // Read as text, with the arguments: it means nothing by itself.
+    // Read with the arguments, as text: by itself it means nothing.
     DELIMITER: { text: delimiter, token: 'never' },
   },
-  openers: { TOOL_START: { to: PREFIX, hold: 'any' }, TOOL_END: { to: CONTENT, when: 'after-call' } },
+  openers: {
+    TOOL_START: { to: PREFIX, hold: 'any' },
+    TOOL_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
+  },
   openersInReasoning: ['TOOL_START'],
   writing: null,
   states: {
@@ -42,7 +45,12 @@ export const delimitedCalls = (name: string, start: string, end: string, delimit
     [ARGUMENTS]: {
       text: 'call',
       createReader: (context) => new DelimitedArgumentsReader(context, delimiter),
-      on: { TOOL_END: { to: CONTENT }, TOOL_START: { to: PREFIX, hold: 'any' } },
+      // A delimiter that has no place there breaks the call; half of one is waited for.
+      on: {
+        TOOL_END: { to: CONTENT },
+        TOOL_START: { to: PREFIX, hold: 'any' },
+        DELIMITER: { to: CONTENT },
+      },
       done: CONTENT,
     },
   },

@@ -72,10 +72,10 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
     },
     openers: {
       TOOL_START: { to: NAME, hold: 'any' },
-      ...(orJson && { TOOL_END: { to: CONTENT, when: 'after-call' } }),
+      ...(orJson && { TOOL_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] } }),
       ...(block && {
         BLOCK_START: { to: BLOCK, hold: 'any' },
-        BLOCK_END: { to: CONTENT, when: 'after-call' },
+        BLOCK_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
       }),
     },
     openersInReasoning: block ? ['BLOCK_START', 'TOOL_START'] : ['TOOL_START'],

@@ -28,7 +28,10 @@ export const pythonList = (name: string, tags?: { start: Terminal; end: Terminal
       { to: CALLS, when: 'start', hold: 'any', do: ['literal'] },
       { to: CALLS, when: 'line-start', hold: 'declared', do: ['literal'] },
     ],
-    ...(tags && { TAG: { to: TAGGED, hold: 'any' }, TAG_END: { to: CONTENT, when: 'after-call' } }),
+    ...(tags && {
+      TAG: { to: TAGGED, hold: 'any' },
+      TAG_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
+    }),
   },
   openersInReasoning: tags ? ['TAG'] : [],
   writing: null,
@@ -53,7 +56,10 @@ export const taggedPython = (
 ): ToolFormat => ({
   name,
   terminals: { TAG: tags.start, TAG_END: tags.end },
-  openers: { TAG: { to: CALLS, hold: 'any' }, TAG_END: { to: CONTENT, when: 'after-call' } },
+  openers: {
+    TAG: { to: CALLS, hold: 'any' },
+    TAG_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
+  },
   openersInReasoning: ['TAG'],
   writing: null,
   states: {

@@ -32,7 +32,8 @@ export interface TaggedJson {
   openers?: State['on'];
 }
 
-const CALL = 'CALL';
+/** The state in which the JSON is read. */
+export const CALL = 'CALL';
 
 export const NAME_AND_ARGUMENTS: JsonEnvelope = {
   nameKeys: ['name'],
@@ -61,8 +62,8 @@ export function taggedJson({
     },
     openers: {
       ...opener,
-      ...(end && { CALL_END: { to: CONTENT, when: 'after-call' } }),
-      BRACE_END: { to: CONTENT, when: 'after-call' },
+      ...(end && { CALL_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] } }),
+      BRACE_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
       ...openers,
     },
     openersInReasoning: opensInReasoning ? ['CALL_START'] : [],

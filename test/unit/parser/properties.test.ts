@@ -35,7 +35,41 @@ const FORMATS = [
   { reasoning: 'minimax_m2_append_think', tools: 'minimax_m2' },
   { reasoning: null, tools: 'llama4_json' },
   { reasoning: null, tools: 'llama4_pythonic' },
+  { reasoning: 'nemotron_v3', tools: 'qwen3_coder' },
+  { reasoning: 'seed_oss', tools: 'seed_oss' },
+  { reasoning: 'step3', tools: 'step3' },
+  { reasoning: 'step3p5', tools: 'step3p5' },
+  { reasoning: 'ernie45', tools: 'ernie45' },
+  { reasoning: 'hunyuan_a13b', tools: 'hunyuan_a13b' },
+  { reasoning: 'hy_v3', tools: 'hy_v3' },
+  { reasoning: 'olmo3', tools: 'olmo3' },
+  { reasoning: 'gemma4', tools: 'gemma4' },
+  { reasoning: null, tools: 'functiongemma' },
+  { reasoning: 'holo2', tools: 'hermes' },
+  { reasoning: 'ling3', tools: 'ling3' },
+  { reasoning: 'poolside_v1', tools: 'poolside_v1' },
+  { reasoning: 'kimi_k3', tools: 'kimi_k3' },
+  { reasoning: 'minimax_m3', tools: 'minimax_m3' },
+  { reasoning: null, tools: 'longcat' },
+  { reasoning: 'qwen3', tools: 'granite4' },
+  { reasoning: null, tools: 'granite-20b-fc' },
+  { reasoning: 'qwen3', tools: 'lfm2' },
+  { reasoning: null, tools: 'internlm' },
+  { reasoning: null, tools: 'jamba' },
+  { reasoning: null, tools: 'phi4_mini_json' },
+  { reasoning: null, tools: 'xlam' },
+  { reasoning: null, tools: 'gigachat3' },
+  { reasoning: 'apertus', tools: 'apertus' },
+  { reasoning: 'qwen3', tools: 'minicpm5' },
+  { reasoning: 'cohere_command3', tools: 'cohere_command3' },
+  { reasoning: 'inkling', tools: 'inkling' },
 ] as const;
+
+/** What begins the content where channels are told apart. */
+const CONTENT_OPENERS: Readonly<Record<string, readonly string[]>> = {
+  gptoss: ['<|channel|>', 'final', '<|message|>'],
+  inkling: ['<|content_text|>'],
+};
 
 const TOOLS = [
   {
@@ -106,6 +140,13 @@ const FRAGMENTS = [
   'final',
   'analysis',
   'commentary',
+  'call:note{',
+  'title:',
+  '{"note": {"count": 3}}',
+  '[{"name": "note", "arguments": {',
+  'key="title" type="string"',
+  '<b>',
+  '&lt;',
 ];
 
 interface Message {
@@ -260,9 +301,7 @@ for (const names of FORMATS) {
     it('leaves a marker spelled in ordinary tokens as text', () => {
       for (const marker of markers) {
         const spelled = parser(false, true);
-        const opener = format.channels
-          ? [byPiece.get('<|channel|>')!, byPiece.get('final')!, byPiece.get('<|message|>')!]
-          : [];
+        const opener = (CONTENT_OPENERS[names.tools ?? ''] ?? []).map((piece) => byPiece.get(piece)!);
         const stream = [
           ...opener,
           byPiece.get('Hello.')!,
