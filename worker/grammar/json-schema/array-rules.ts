@@ -42,7 +42,7 @@ function arrayBody(
   min: number,
   max: number,
 ): string {
-  const comma = (index: number) => (index === 0 ? '' : `"," ${rules.space} `);
+  const comma = (index: number) => (index === 0 ? '' : `${rules.comma} `);
   const tail = (index: number): string => {
     if (index >= max) return '"]"';
     if (index < first.length) {
@@ -52,10 +52,10 @@ function arrayBody(
     }
     if (rest === null) return '"]"';
     if (index === 0) {
-      const more = repeat(`"," ${rules.space} ${rest}`, min - 1, max - 1);
+      const more = repeat(`${rules.comma} ${rest}`, min - 1, max - 1);
       return min > 0 ? `${rest} ${more} "]"` : `(${rest} ${more})? "]"`;
     }
-    return `${repeat(`"," ${rules.space} ${rest}`, min - index, max - index)} "]"`;
+    return `${repeat(`${rules.comma} ${rest}`, min - index, max - index)} "]"`;
   };
   return tail(0);
 }

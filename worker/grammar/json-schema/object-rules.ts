@@ -118,27 +118,24 @@ function plainObject(
 ): string | null {
   return sequence(rules.grammar, {
     members: properties.map(({ key, value, isRequired }) => ({
-      expression: rules.grammar.rule(
-        'pair',
-        `${rules.json(`${JSON.stringify(key)}:`)} ${rules.space} ${value}`,
-      ),
+      expression: rules.grammar.rule('pair', `${rules.json(JSON.stringify(key))} ${rules.colon} ${value}`),
       isRequired,
     })),
     other: other && otherPair(rules, declared, other),
-    separator: `"," ${rules.space}`,
+    separator: rules.comma,
     end: '"}"',
     ...bounds,
   });
 }
 
 function otherPair(rules: ValueRules, declared: readonly string[], { language, value }: OtherClass): string {
-  const { grammar, space } = rules;
+  const { grammar } = rules;
   let key: string;
   if (language.length > 0) {
     key = `"\\"" ${grammar.guard({ kind: 'string', language })} ${rules.stringBody()}`;
   } else if (declared.length === 0) key = rules.string();
   else key = `"\\"" ${rules.keyBody()} ${grammar.guard({ kind: 'other-key', declared })}`;
-  return grammar.rule('other', `${key} ":" ${space} ${value}`);
+  return grammar.rule('other', `${key} ${rules.colon} ${value}`);
 }
 
 /** All keys are read by a guard, which tells the class of each: a declared one, or one of the others. */
@@ -184,7 +181,7 @@ class GuardedObject {
   }
 
   #stateBody(index: number, written: number): string | null {
-    const { grammar, space } = this.#rules;
+    const { grammar } = this.#rules;
     const firstRequired = this.#properties.findIndex(({ isRequired }, at) => at >= index && isRequired);
     const last = firstRequired < 0 ? this.#properties.length - 1 : firstRequired;
     const classes: LanguageSpec[] = [];
@@ -193,7 +190,7 @@ class GuardedObject {
       if (next === null) return;
       const signal = grammar.guard({ kind: 'class', index: classes.length });
       classes.push(language);
-      branches.push(`${signal} ":" ${space} ${value} ${next}`);
+      branches.push(`${signal} ${this.#rules.colon} ${value} ${next}`);
     };
     if (written < this.#bounds.max) {
       for (let at = index; at <= last; at++) {
@@ -207,7 +204,7 @@ class GuardedObject {
       }
     }
     const ends = firstRequired < 0 && written >= this.#bounds.min;
-    const comma = written === 0 ? '' : `"," ${space} `;
+    const comma = written === 0 ? '' : `${this.#rules.comma} `;
     const next =
       classes.length === 0
         ? null
