@@ -98,6 +98,12 @@ export class EngineClosedError extends TokenprismError {
   override readonly status = 503;
 }
 
+/** The answer breaks a keyword of its schema that a grammar can't hold a model to. Another try may fit. */
+export class SchemaViolationError extends TokenprismError {
+  override name = 'SchemaViolationError' as const;
+  override readonly status = 500;
+}
+
 const classes = {
   TokenprismError,
   BadRequestError,
@@ -109,6 +115,7 @@ const classes = {
   InvalidLogitsError,
   WorkerError,
   EngineClosedError,
+  SchemaViolationError,
 };
 
 export type ErrorName = keyof typeof classes;

@@ -42,6 +42,7 @@ export {
   ModelLoadError,
   ModelNotFoundError,
   RequestAbortedError,
+  SchemaViolationError,
   TokenprismError,
   WebGPUUnavailableError,
   WorkerError,

@@ -224,7 +224,10 @@ export class GenerateRequest {
       const from = choice.tokens++;
       this.#clock.token();
       this.#post({ type: 'tokens', request: this.number, choice: index, from, ids: [id] });
-      if (eosTokenIds.includes(id)) return this.#endChoice(choice, 'eos');
+      if (eosTokenIds.includes(id)) {
+        constraint?.finish();
+        return this.#endChoice(choice, 'eos');
+      }
       if (choice.tokens >= limit) return this.#endChoice(choice, 'length');
     }
     this.#endChoice(choice, 'cut');

@@ -11,6 +11,8 @@ export interface ChoiceConstraintOptions {
   /** Tokens of the reasoning's end marker. */
   reasoningEnd: readonly number[];
   thinkingTokenBudget: number | null;
+  /** Throws when a whole answer breaks what the grammar does not hold; null when it holds everything. */
+  check?: ((ids: readonly number[]) => void) | null;
 }
 
 /** What one choice is held to: which tokens may come next, and which one must. */
@@ -19,6 +21,8 @@ export class ChoiceConstraint {
   /** What is left of a forced end of the reasoning. */
   #ending: number[] = [];
   #isEnding = false;
+  /** The answer, where it must be checked. */
+  readonly #ids: number[] = [];
 
   constructor(options: ChoiceConstraintOptions) {
     this.#options = options;
@@ -53,7 +57,8 @@ export class ChoiceConstraint {
 
   /** Takes the token that came. */
   accept(id: number): void {
-    const { gate, matcher } = this.#options;
+    const { gate, matcher, check } = this.#options;
+    if (check) this.#ids.push(id);
     if (!gate.isOpen) {
       if (this.#ending[0] === id) this.#ending.shift();
       gate.accept(id);
@@ -62,6 +67,14 @@ export class ChoiceConstraint {
         code: 'internal_error',
       });
     }
+  }
+
+  /**
+   * The model has ended its turn.
+   * @throws SchemaViolationError
+   */
+  finish(): void {
+    this.#options.check?.(this.#ids);
   }
 
   dispose(): void {
