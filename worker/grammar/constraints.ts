@@ -16,6 +16,8 @@ export interface ConstraintsOptions {
   eosTokenIds: readonly number[];
   /** Text to ids, special tokens recognised. */
   encode(text: string): readonly number[];
+  /** Milliseconds that one compile may take; default as the grammar engine has it. */
+  compileLimit?: number;
 }
 
 /** Makes what the choices of a request are held to. One for each loaded model. */
@@ -46,7 +48,9 @@ export class Constraints {
     const format = await loadFormat(constraint.format);
     checkVocabulary(format, this.#vocabulary);
     const grammar = new EbnfGrammar(this.#markers.keys());
-    const root = structuralTag(grammar, format, constraint);
+    const vocabulary = this.#vocabulary;
+    const gate = () => new ReasoningGate({ format, vocabulary, promptTokenIds, templateArguments });
+    const root = structuralTag(grammar, format, constraint, !gate().isOpen);
     const { thinkingTokenBudget } = constraint;
     if (root === null && thinkingTokenBudget === null) return null;
     const compiled: CompiledGrammar | null =
@@ -55,7 +59,7 @@ export class Constraints {
     const whileThinking = root === null ? null : this.#maskWhileThinking(format, isHeld);
     return () =>
       new ChoiceConstraint({
-        gate: new ReasoningGate({ format, vocabulary: this.#vocabulary, promptTokenIds, templateArguments }),
+        gate: gate(),
         matcher: compiled?.matcher() ?? null,
         whileThinking,
         reasoningEnd: this.#reasoningEnd(format),
@@ -69,8 +73,7 @@ export class Constraints {
   }
 
   #acquireEngine(): GrammarEngine {
-    const { table, width, eosTokenIds } = this.#options;
-    this.#engine ??= new GrammarEngine({ table, width, eosTokenIds });
+    this.#engine ??= new GrammarEngine(this.#options);
     return this.#engine;
   }
 

@@ -5,12 +5,13 @@ import type { Constraint } from '../../src/protocol.ts';
 import type { EbnfGrammar } from './ebnf.ts';
 import { argumentsRule, contentRule } from './rules.ts';
 
-/** White space that models put between their reasoning and what follows. */
+/** White space that models put between their reasoning and what follows; without reasoning it would be content. */
 const LEAD = '[\\n]{0,2}';
 
 /**
  * The grammar of an answer from its first token after the reasoning.
  *
+ * @param followsReasoning whether the model itself ends its reasoning before
  * @returns the root expression, or null when the answer is free
  * @throws BadRequestError for a format whose calls can't be written by a grammar, and for schemas
  */
@@ -18,11 +19,13 @@ export function structuralTag(
   grammar: EbnfGrammar,
   format: MessageFormat,
   constraint: Constraint,
+  followsReasoning: boolean,
 ): string | null {
   if (format.channels) return channelTag(grammar, format.channels, constraint);
   const { calls, content } = constraint;
+  const lead = followsReasoning ? LEAD : '""';
   const body = content && contentRule(grammar, content);
-  if (!calls) return body && `${LEAD} ${body}`;
+  if (!calls) return body && `${lead} ${body}`;
   const writing = format.tools?.writing ?? null;
   if (!writing) {
     throw new BadRequestError(
@@ -31,8 +34,8 @@ export function structuralTag(
     );
   }
   const run = new CallRun(grammar, writing, calls);
-  if (calls.choice !== 'auto') return `${LEAD} ${run.alone()}`;
-  if (body) return `${LEAD} (${body} | ${run.alone()})`;
+  if (calls.choice !== 'auto') return `${lead} ${run.alone()}`;
+  if (body) return `${lead} (${body} | ${run.alone()})`;
   return grammar.freeText([{ opener: writing.trigger, body: run.afterTrigger() }], {
     isOnce: !calls.parallel,
   });

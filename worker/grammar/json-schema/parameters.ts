@@ -1,6 +1,6 @@
 /** Arguments that are written as parameters, one after the other, in the format of a family. */
 import type { EbnfGrammar } from '../ebnf.ts';
-import type { LanguagePart } from '../guard/spec.ts';
+import type { LanguagePart, LanguageSpec } from '../guard/spec.ts';
 import { commonTypes } from './alternatives.ts';
 import { ANY_INTEGER, ANY_NUMBER } from './numbers.ts';
 import { SchemaDocument, schemaError } from './schema.ts';
@@ -59,7 +59,8 @@ export function parametersRule(
 
 /** Stands for a key that the model chooses. */
 const ANY_KEY = 'anykey';
-const KEY = '[A-Za-z_] [A-Za-z0-9_.-]*';
+/** No longer than the parser reads a key. */
+const KEY: LanguageSpec = [[{ pattern: '^[A-Za-z_][A-Za-z0-9_.-]{0,63}$' }]];
 
 class ParameterWriter {
   readonly #rules: ValueRules;
@@ -159,11 +160,15 @@ class ParameterWriter {
   #pair(key: string | null, kind: 'text' | 'json', value: string): string {
     const opener = this.#style.open(key ?? ANY_KEY, kind);
     if (key !== null) return this.#grammar.rule('parameter', `${this.#grammar.markup(opener)} ${value}`);
-    const [before, after] = opener.split(ANY_KEY);
-    return this.#grammar.rule(
-      'parameter',
-      `${this.#grammar.markup(before!)} ${KEY} ${this.#grammar.markup(after!)} ${value}`,
-    );
+    const [before, after] = opener.split(ANY_KEY) as [string, string];
+    // The key ends where a token begins, or at the first character that none has.
+    const hasToken = (end: number) => this.#grammar.hasToken(after.slice(0, end));
+    const length = Array.from(after, (_, index) => index + 1).find(hasToken) ?? 1;
+    const closer = after.slice(0, length);
+    const guard = this.#grammar.guard({ kind: 'text', language: KEY, closer });
+    const anyKey = `${guard} ${this.#grammar.textUntil(closer)}`;
+    const rest = after === closer ? '' : ` ${this.#grammar.markup(after.slice(closer.length))}`;
+    return this.#grammar.rule('parameter', `${this.#grammar.markup(before)} ${anyKey}${rest} ${value}`);
   }
 
   #json(expressions: readonly string[]): string {
