@@ -146,10 +146,13 @@ const registered = (format: ToolFormat): Registered<ToolFormat> => {
 const v4 = registered(tools('deepseek_v4', 'tool_calls', ''));
 const v41 = registered(tools('deepseek_v41', 'calls', ' '));
 
+/** Reasoning whose tags and turns are the same. */
+const OLDER = ['deepseek_r1', 'deepseek_v3'];
+
 export const family: Family = {
   reasoning: [
-    { format: reasoning('deepseek_v4'), recognise: v4.recognise },
-    { format: reasoning('deepseek_v41'), recognise: v41.recognise },
+    { format: reasoning('deepseek_v4'), recognise: v4.recognise, over: OLDER },
+    { format: reasoning('deepseek_v41'), recognise: v41.recognise, over: OLDER },
   ],
   tools: [registered(tools('deepseek_v32', 'function_calls', '')), v4, v41],
 };

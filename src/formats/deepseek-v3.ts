@@ -89,8 +89,7 @@ export const family: Family = {
       recognise: ({ chatTemplate }) =>
         chatTemplate.includes('<｜Assistant｜>') &&
         chatTemplate.includes('</think>') &&
-        /\bthinking\b/.test(chatTemplate) &&
-        !chatTemplate.includes('<｜DSML｜tool_calls>'),
+        /\bthinking\b/.test(chatTemplate),
     },
   ],
   tools: [

