@@ -20,16 +20,8 @@ export function* ebnfPieces(source: string): Generator<EbnfPiece> {
   }
 }
 
-/** Rules that a rule's body names, macros and their arguments left out. */
-export function ebnfReferences(body: string): Set<string> {
-  const names = new Set<string>();
-  for (const { kind, text } of ebnfPieces(body)) {
-    if (kind === 'name' && !MACRO_WORDS.has(text)) names.add(text);
-  }
-  return names;
-}
-
-const MACRO_WORDS = new Set([
+/** Words that are no names of rules. */
+export const MACRO_WORDS: ReadonlySet<string> = new Set([
   'TagDispatch',
   'stop_eos',
   'stop_str',
@@ -38,3 +30,62 @@ const MACRO_WORDS = new Set([
   'true',
   'false',
 ]);
+
+interface Body {
+  pieces: readonly EbnfPiece[];
+  /** More than one alternative, outside of parentheses. */
+  isChoice: boolean;
+  isMacro: boolean;
+}
+
+/**
+ * The rules that `root` reaches, one a line, `root` first. A rule that is named once and has no alternatives is
+ * written where it is named: the time that a compiler takes grows faster than the number of rules.
+ */
+export function writeRules(root: string, rules: ReadonlyMap<string, string>): string[] {
+  const bodies = new Map<string, Body>();
+  const uses = new Map<string, number>();
+  const kept = new Set<string>();
+  const waiting = ['root'];
+  const all = new Map([...rules, ['root', root]]);
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (bodies.has(name)) continue;
+    const source = all.get(name);
+    if (source === undefined) throw new Error(`The grammar names the rule ${name}, which it does not have.`);
+    const body = readBody(source);
+    bodies.set(name, body);
+    for (const { kind, text } of body.pieces) {
+      if (kind !== 'name' || MACRO_WORDS.has(text)) continue;
+      uses.set(text, (uses.get(text) ?? 0) + 1);
+      if (body.isMacro) kept.add(text);
+      waiting.push(text);
+    }
+  }
+  for (const [name, { isChoice, isMacro }] of bodies) {
+    if (name === 'root' || uses.get(name) !== 1 || isChoice || isMacro) kept.add(name);
+  }
+  const write = (name: string): string => {
+    const { pieces } = bodies.get(name)!;
+    return pieces
+      .map(({ kind, text }, index) => {
+        if (kind !== 'name' || kept.has(text) || MACRO_WORDS.has(text)) return text;
+        const inner = write(text);
+        return /^[*+?{]/.test(pieces[index + 1]?.text ?? '') ? `(${inner})` : inner;
+      })
+      .join('');
+  };
+  return [...bodies.keys()].filter((name) => kept.has(name)).map((name) => `${name} ::= ${write(name)}`);
+}
+
+function readBody(source: string): Body {
+  const pieces = [...ebnfPieces(source)];
+  let depth = 0;
+  let isChoice = false;
+  for (const { kind, text } of pieces) {
+    if (kind !== 'sign') continue;
+    if (text === '(') depth++;
+    else if (text === ')') depth--;
+    else if (text === '|' && depth === 0) isChoice = true;
+  }
+  return { pieces, isChoice, isMacro: pieces.some(({ text }) => text === 'TagDispatch') };
+}

@@ -1,5 +1,5 @@
 import { BadRequestError } from '../../src/errors.ts';
-import { ebnfReferences } from './ebnf-source.ts';
+import { writeRules } from './ebnf-source.ts';
 import type { GuardSpec } from './guard/spec.ts';
 import { SIGNAL, SIGNAL_LIMIT, signalText, TOKEN_END, TOKEN_START } from './signs.ts';
 
@@ -139,19 +139,9 @@ export class EbnfGrammar {
 
   /** The whole grammar, without the rules that `root` does not reach. */
   toString(root: string): string {
-    const lines: string[] = [];
-    const seen = new Set<string>();
-    const waiting = [...ebnfReferences(root)];
-    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-      const body = this.#rules.get(name);
-      if (body === undefined) throw new Error(`The grammar names the rule ${name}, which it does not have.`);
-      if (seen.has(name)) continue;
-      seen.add(name);
-      lines.push(`${name} ::= ${body}`);
-      waiting.push(...ebnfReferences(body));
-    }
     const guards = this.#guards.map((spec, number) => `${GUARD_HEADER}${number} ${JSON.stringify(spec)}`);
-    return `${[...guards, `root ::= ${root}`, ...lines].join('\n')}\n`;
+    const rules = writeRules(root, this.#rules);
+    return `${[...guards, ...rules].join('\n')}\n`;
   }
 
   #tokenAt(text: string, at: number): string | null {

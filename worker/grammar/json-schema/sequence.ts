@@ -42,10 +42,9 @@ class Sequence {
 
   expression(): string | null {
     const { members, other } = this.#parts;
+    if (this.#isCounted) return this.#counted(0, 0);
     const isFree = members.length > (other === null ? 1 : 0) && members.length <= MOST_UNORDERED;
-    return isFree && !this.#isCounted
-      ? this.#unordered((1 << members.length) - 1, true)
-      : this.#ordered(0, 0);
+    return isFree ? this.#unordered((1 << members.length) - 1, true) : this.#ordered();
   }
 
   #behind(isFirst: boolean, member: string): string {
@@ -53,25 +52,55 @@ class Sequence {
     return isFirst || separator === '' ? member : `${separator} ${member}`;
   }
 
-  /** Members from `index` on, behind `written` others. */
-  #ordered(index: number, written: number): string | null {
+  /** In their order, in as few rules as can be: compilers of grammars are slow with many. */
+  #ordered(): string {
+    const { members, separator } = this.#parts;
+    const first = members.findIndex(({ isRequired }) => isRequired);
+    if (separator === '') return `${this.#tail(0)} ${this.#end(1)}`;
+    if (first >= 0) {
+      const before = members.slice(0, first).map(({ expression }) => `(${expression} ${separator})?`);
+      return [...before, members[first]!.expression, this.#tail(first + 1), this.#end(1)].join(' ');
+    }
+    let rest = this.#end(1)!;
+    const alternatives = [this.#end(0)!];
+    for (const { expression } of members.toReversed()) {
+      alternatives.unshift(`${expression} ${rest}`);
+      rest = this.#grammar.rule('members', `(${separator} ${expression})? ${rest}`);
+    }
+    return this.#grammar.rule('members', alternatives.join(' | '));
+  }
+
+  /** Members from `index` on, behind another. */
+  #tail(index: number): string {
+    const { members } = this.#parts;
+    return members
+      .slice(index)
+      .map(({ expression, isRequired }) => {
+        const member = this.#behind(false, expression);
+        return isRequired ? member : `(${member})?`;
+      })
+      .join(' ');
+  }
+
+  /** In their order and counted: members from `index` on, behind `written` others; null if that can't be. */
+  #counted(index: number, written: number): string | null {
     const key = `${index} ${written}`;
     let body = this.#states.get(key);
     if (body === undefined) {
-      body = this.#orderedBody(index, written);
+      body = this.#countedBody(index, written);
       this.#states.set(key, body);
     }
     return body;
   }
 
-  #orderedBody(index: number, written: number): string | null {
+  #countedBody(index: number, written: number): string | null {
     const { members, max } = this.#parts;
     if (index === members.length) return this.#end(written);
     const { expression, isRequired } = members[index]!;
-    const next = written < max ? this.#ordered(index + 1, this.#isCounted ? written + 1 : 1) : null;
+    const next = written < max ? this.#counted(index + 1, written + 1) : null;
     const taken = next === null ? null : `${this.#behind(written === 0, expression)} ${next}`;
     if (isRequired) return taken;
-    const left = this.#ordered(index + 1, written);
+    const left = this.#counted(index + 1, written);
     if (taken === null || left === null) return taken ?? left;
     return this.#grammar.rule('members', `${taken} | ${left}`);
   }
