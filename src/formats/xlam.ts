@@ -36,8 +36,8 @@ export const family: Family = {
             { to: CALL, when: 'first', hold: 'any', do: ['literal'] },
             { to: CALL, when: 'line-start', hold: 'declared', do: ['literal'] },
           ],
-          FENCE: { to: FENCED, when: 'line-start', hold: 'declared' },
-          FENCE_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
+          FENCE: { to: FENCED, when: 'line-start', hold: 'declared', do: ['nest'] },
+          FENCE_END: { to: CONTENT, when: 'nested', do: ['unnest', 'call-edge'] },
           MARK: { to: CALL, hold: 'any' },
           MARK_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
         },
@@ -50,7 +50,11 @@ export const family: Family = {
             text: 'call',
             createReader: (context) =>
               new JsonEnvelopesReader(context, { ...NAME_AND_ARGUMENTS, needsArguments: true }),
-            on: { MARK: { to: CALL, hold: 'any' }, MARK_END: { to: CONTENT }, FENCE_END: { to: CONTENT } },
+            on: {
+              MARK: { to: CALL, hold: 'any' },
+              MARK_END: { to: CONTENT },
+              FENCE_END: { to: CONTENT, do: ['unnest'] },
+            },
             done: CONTENT,
           },
         },

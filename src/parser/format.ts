@@ -46,6 +46,8 @@ export type Action =
   | 'edge'
   /** A border of a run of calls: white space before it is layout. */
   | 'call-edge'
+  /** What follows does not belong to the call any more. */
+  | 'settle'
   /** The collected text is the call's name: the call begins (and what was held is committed). */
   | 'call-start'
   /** The call's end was seen. Nothing if no call is open. */

@@ -54,6 +54,7 @@ interface Hold {
   /** The first mark after the opener. */
   mark: number;
   last: string;
+  nesting: number;
   needsDeclared: boolean;
   onCommit: readonly Action[];
   /** Held text that is no longer in the buffer. */
@@ -499,6 +500,9 @@ export class Machine {
       case 'call-edge':
         this.#layout.call();
         return true;
+      case 'settle':
+        this.#before = 'start';
+        return true;
       case 'call-start': {
         const { tools, channels } = this.#options.format;
         const read = tools?.readName ?? channels?.readName ?? ((header: string) => header.trim());
@@ -598,6 +602,7 @@ export class Machine {
       state: this.#stateName,
       mark: this.#mark,
       last: this.#last,
+      nesting: this.#nesting,
       needsDeclared: transition.hold === 'declared',
       onCommit: transition.onCommit ?? [],
       chunks: [],
@@ -637,6 +642,7 @@ export class Machine {
     this.#owned = hold.owned;
     this.#mark = hold.mark;
     this.#last = hold.last;
+    this.#nesting = hold.nesting;
     this.#restore(hold.state);
     this.#readUnmapped(hold.openerEnd - hold.start);
   }

@@ -12,6 +12,7 @@ import {
   type CallWriting,
   CONTENT,
   type State,
+  spellings,
   type Terminal,
   type Terminals,
   type ToolFormat,
@@ -51,19 +52,20 @@ export function taggedJson({
   openers,
 }: TaggedJson): ToolFormat {
   const opener = { CALL_START: { to: CALL, hold: 'any' } } as const;
+  // A closing brace too many before the closing marker is a slip of the model, not text.
+  const repairs = end !== undefined && closes(writing, end);
   return {
     name,
     terminals: {
       CALL_START: start,
       ...(end && { CALL_END: end }),
-      // A closing brace too many is a slip of the model, not text.
-      BRACE_END: { text: '}', token: 'never' },
+      ...(repairs && { BRACE_END: { text: '}', token: 'never' } }),
       ...terminals,
     },
     openers: {
       ...opener,
-      ...(end && { CALL_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] } }),
-      BRACE_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
+      ...(end && { CALL_END: { to: CONTENT, when: 'after-call', do: ['call-edge', 'settle'] } }),
+      ...(repairs && { BRACE_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] } }),
       ...openers,
     },
     openersInReasoning: opensInReasoning ? ['CALL_START'] : [],
@@ -71,13 +73,18 @@ export function taggedJson({
     states: {
       [CALL]: {
         text: 'call',
-        on: { ...opener, ...(end && { CALL_END: { to: CONTENT } }) },
+        on: { ...opener, ...(end && { CALL_END: { to: CONTENT, do: ['settle'] } }) },
         createReader: (context) => new JsonEnvelopesReader(context, envelope),
         done: CONTENT,
       },
     },
   };
 }
+
+/** Whether the calls are written with that marker at their end. */
+const closes = (writing: CallWriting | null, end: Terminal) =>
+  writing !== null &&
+  spellings(end).some((text) => writing.callEnd.includes(text) || writing.blockEnd.includes(text));
 
 /** How one object a tag is written. */
 export const objectWriting = (start: string, end: string, argumentsKey = 'arguments'): CallWriting => ({
