@@ -13,7 +13,7 @@ export interface NumberRange {
 
 const FRACTION = '("." [0-9]+)?';
 /** Exponents that keep a number finite, unless its digits alone would fill a page. */
-const EXPONENT = '([eE] [-+]? ([0-9] [0-9]? | [12] [0-9] [0-9] | "30" [0-7]))?';
+const EXPONENT = '([eE] ("-" [0-9]{1,3} | "+"? ([0-9] [0-9]? | [12] [0-9] [0-9] | "30" [0-7])))?';
 const DIGITS = '[0-9]*';
 const ABOVE_ZERO = '"0"* [1-9] [0-9]*';
 
