@@ -5,6 +5,7 @@ import type { GenerateJob, TokenTable } from '../../src/protocol.ts';
 import { ChoiceConstraint } from './constraint.ts';
 import { EbnfGrammar } from './ebnf.ts';
 import { type CompiledGrammar, GrammarEngine } from './engine.ts';
+import { checkAnswer } from './post-check.ts';
 import { ReasoningGate } from './reasoning-gate.ts';
 import { structuralTag } from './structural-tag.ts';
 import { markerTokens } from './vocabulary.ts';
@@ -50,7 +51,10 @@ export class Constraints {
     const grammar = new EbnfGrammar(this.#markers.keys());
     const vocabulary = this.#vocabulary;
     const gate = () => new ReasoningGate({ format, vocabulary, promptTokenIds, templateArguments });
-    const root = structuralTag(grammar, format, constraint, !gate().isOpen);
+    let isWhole = true;
+    const root = structuralTag(grammar, format, constraint, !gate().isOpen, () => {
+      isWhole = false;
+    });
     const { thinkingTokenBudget } = constraint;
     if (root === null && thinkingTokenBudget === null) return null;
     const compiled: CompiledGrammar | null =
@@ -64,6 +68,9 @@ export class Constraints {
         whileThinking,
         reasoningEnd: this.#reasoningEnd(format),
         thinkingTokenBudget,
+        check: isWhole
+          ? null
+          : (ids) => checkAnswer(ids, { constraint, format, vocabulary, promptTokenIds, templateArguments }),
       });
   }
 

@@ -5,17 +5,21 @@ import type { ConstrainedFunction, ContentConstraint } from '../../src/protocol.
 import type { EbnfGrammar } from './ebnf.ts';
 import { ebnfPieces } from './ebnf-source.ts';
 import { givenTag } from './given-tag.ts';
-import { jsonRule, parametersRule } from './json-schema/index.ts';
+import { jsonRule, type PostCheck, parametersRule } from './json-schema/index.ts';
 import { languageOf } from './language/language.ts';
+
+/** Called for each keyword that the grammar does not hold. */
+export type Report = (check: PostCheck) => void;
 
 /** Arguments in the writing of the family; an object, whatever the schema says besides. */
 export function argumentsRule(
   grammar: EbnfGrammar,
   { schema, path }: ConstrainedFunction,
   writing: 'json' | ParameterWriting,
+  report: Report,
 ): string {
   const object = schema === true ? { type: 'object', additionalProperties: true } : withObjectType(schema);
-  const options = { path, isClosed: true };
+  const options = { path, isClosed: true, report };
   return writing === 'json'
     ? jsonRule(grammar, object, options)
     : parametersRule(grammar, object, writing, options);
@@ -27,10 +31,10 @@ function withObjectType(schema: unknown): unknown {
 }
 
 /** The whole content. */
-export function contentRule(grammar: EbnfGrammar, content: ContentConstraint): string {
+export function contentRule(grammar: EbnfGrammar, content: ContentConstraint, report: Report): string {
   switch (content.kind) {
     case 'json':
-      return jsonRule(grammar, content.schema, { path: content.path });
+      return jsonRule(grammar, content.schema, { path: content.path, report });
     case 'choice':
       return grammar.rule('choice', content.choices.map((choice) => grammar.literal(choice)).join(' | '));
     case 'regex':

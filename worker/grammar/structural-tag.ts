@@ -3,7 +3,7 @@ import { BadRequestError } from '../../src/errors.ts';
 import { type CallWriting, DIGITS, type MessageFormat } from '../../src/parser/format.ts';
 import type { Constraint } from '../../src/protocol.ts';
 import type { EbnfGrammar } from './ebnf.ts';
-import { argumentsRule, contentRule } from './rules.ts';
+import { argumentsRule, contentRule, type Report } from './rules.ts';
 
 /** White space that models put between their reasoning and what follows; without reasoning it would be content. */
 const LEAD = '[\\n]{0,2}';
@@ -12,6 +12,7 @@ const LEAD = '[\\n]{0,2}';
  * The grammar of an answer from its first token after the reasoning.
  *
  * @param followsReasoning whether the model itself ends its reasoning before
+ * @param report called for each keyword of a schema that the grammar does not hold
  * @returns the root expression, or null when the answer is free
  * @throws BadRequestError for a format whose calls can't be written by a grammar, and for schemas
  */
@@ -20,11 +21,12 @@ export function structuralTag(
   format: MessageFormat,
   constraint: Constraint,
   followsReasoning: boolean,
+  report: Report,
 ): string | null {
-  if (format.channels) return channelTag(grammar, format.channels, constraint);
+  if (format.channels) return channelTag(grammar, format.channels, constraint, report);
   const { calls, content } = constraint;
   const lead = followsReasoning ? LEAD : '""';
-  const body = content && contentRule(grammar, content);
+  const body = content && contentRule(grammar, content, report);
   if (!calls) return body && `${lead} ${body}`;
   const writing = format.tools?.writing ?? null;
   if (!writing) {
@@ -33,7 +35,7 @@ export function structuralTag(
       { param: 'tool_choice', code: 'unsupported_value' },
     );
   }
-  const run = new CallRun(grammar, writing, calls);
+  const run = new CallRun(grammar, writing, calls, report);
   if (calls.choice !== 'auto') return `${lead} ${run.alone()}`;
   if (body) return `${lead} (${body} | ${run.alone()})`;
   return grammar.freeText([{ opener: writing.trigger, body: run.afterTrigger() }], {
@@ -54,8 +56,10 @@ class CallRun {
   readonly #writing: CallWriting;
   readonly #functions: Calls['functions'];
   readonly #isSingle: boolean;
+  readonly #report: Report;
 
-  constructor(grammar: EbnfGrammar, writing: CallWriting, calls: Calls) {
+  constructor(grammar: EbnfGrammar, writing: CallWriting, calls: Calls, report: Report) {
+    this.#report = report;
     this.#grammar = grammar;
     this.#writing = writing;
     this.#functions = admitted(calls);
@@ -89,7 +93,7 @@ class CallRun {
         if (part === DIGITS) return '[0-9]{1,3}';
         return this.#text(index === 0 ? part.slice(begun.length) : part);
       });
-      const rule = argumentsRule(this.#grammar, called, this.#writing.arguments);
+      const rule = argumentsRule(this.#grammar, called, this.#writing.arguments, this.#report);
       return this.#grammar.rule(`call_${called.name}`, `${parts.join(' ')} ${rule} ${this.#text(callEnd)}`);
     });
     return this.#grammar.rule('call', calls.join(' | '));
@@ -107,25 +111,33 @@ function channelTag(
   grammar: EbnfGrammar,
   { writing }: NonNullable<MessageFormat['channels']>,
   { calls, content }: Constraint,
+  report: Report,
 ): string | null {
   if (!calls && !content) return null;
   const message = (start: string) =>
     `(${grammar.markup(start)} ${grammar.textUntil(writing.end)} ${grammar.markup(writing.next)})?`;
-  const lead = `${message(writing.reasoningStart)} ${message(writing.preambleStart)}`;
+  // Where the content has a form, a preamble would not be of it.
+  const preamble = message(writing.preambleStart);
   const alternatives: string[] = [];
   if (calls) {
     const callEnd = writing.callEnd ? grammar.markup(writing.callEnd) : '""';
     for (const called of admitted(calls)) {
       const start = grammar.markup(writing.callStart(called.name));
       alternatives.push(
-        grammar.rule(`call_${called.name}`, `${start} ${argumentsRule(grammar, called, 'json')} ${callEnd}`),
+        grammar.rule(
+          `call_${called.name}`,
+          `${start} ${argumentsRule(grammar, called, 'json', report)} ${callEnd}`,
+        ),
       );
     }
   }
-  if (content) {
-    alternatives.push(`${grammar.markup(writing.constrainedStart)} ${contentRule(grammar, content)}`);
-  } else if (calls?.choice === 'auto') {
+  if (calls?.choice === 'auto' && !content) {
     alternatives.push(`${grammar.markup(writing.contentStart)} ${grammar.freeText([])}`);
   }
-  return `${lead} (${alternatives.join(' | ')})`;
+  const answers = alternatives.length > 0 ? [`${preamble} (${alternatives.join(' | ')})`] : [];
+  if (content) {
+    const start = content.kind === 'json' ? writing.constrainedStart : writing.contentStart;
+    answers.push(`${grammar.markup(start)} ${contentRule(grammar, content, report)}`);
+  }
+  return `${message(writing.reasoningStart)} (${answers.join(' | ')})`;
 }

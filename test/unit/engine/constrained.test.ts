@@ -245,6 +245,23 @@ describe('requests that no grammar can be made of', () => {
     tool_choice: 'required' as const,
   });
 
+  it('checks what a grammar does not hold when the answer is there', async () => {
+    const schema = { type: 'array', items: { type: 'integer' }, uniqueItems: true };
+    const answer = async (text: string) => {
+      const scripted = await createEngine({ worker: () => scriptedWorker([{ text }]) as unknown as Worker });
+      return scripted.chat.completions.create({
+        messages: user('Hi'),
+        response_format: { type: 'json_schema', json_schema: { name: 'n', schema } },
+        chat_template_kwargs: { enable_thinking: false },
+      });
+    };
+    expect((await answer('[1, 2]')).choices[0]?.message.content).toBe('[1, 2]');
+    await expect(answer('[1, 1]')).rejects.toMatchObject({
+      name: 'SchemaViolationError',
+      message: expect.stringContaining('uniqueItems'),
+    });
+  });
+
   it.each([
     [
       'a broken schema',
