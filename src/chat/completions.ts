@@ -131,9 +131,16 @@ export class Completions {
           templateArguments: job.templateArguments,
           callsInHistory,
           promptTokenIds,
+          grammar: leadOf(job.constraint),
         }),
     });
   }
+}
+
+/** What the grammar of a request writes; null where it has none. */
+function leadOf(constraint: GenerateJob['constraint']): ParserRequest['grammar'] {
+  if (!constraint || (constraint.calls === null && constraint.content === null)) return null;
+  return { calls: constraint.calls !== null };
 }
 
 function checkRequestOptions({ signal, onProgress }: RequestOptions): void {

@@ -1,6 +1,6 @@
 import type { Vocabulary } from '../detokenizer/vocabulary.ts';
 import { checkVocabulary, loadFormat, recogniseFormat } from '../formats/index.ts';
-import { createParser } from '../parser/index.ts';
+import { createParser, heldFormat } from '../parser/index.ts';
 import type { Parser } from '../parser/parser.ts';
 import type { DeclaredTool } from './tools.ts';
 
@@ -29,6 +29,8 @@ export interface ParserRequest {
   templateArguments: Record<string, unknown>;
   callsInHistory: number;
   promptTokenIds: Uint32Array;
+  /** Set when a grammar leads the answer behind its reasoning. `calls`: whether it writes calls. */
+  grammar: { calls: boolean } | null;
 }
 
 export interface ChosenFormat {
@@ -83,7 +85,7 @@ export async function chooseFormat(
         : null,
     createParser: (request) =>
       createParser({
-        format,
+        format: request.grammar ? heldFormat(format, request.grammar) : format,
         tools: request.tools,
         vocabulary,
         templateArguments: request.templateArguments,

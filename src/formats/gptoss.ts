@@ -36,7 +36,7 @@ function functionName(header: string): string | null {
   const to = recipient(header);
   if (to === null || to === 'assistant' || BUILT_IN.test(to)) return null;
   const name = to.startsWith('functions.') ? to.slice('functions.'.length) : to;
-  return /^[\w.-]+$/.test(name) ? name : null;
+  return /^[\w./-]+$/.test(name) ? name : null;
 }
 
 const channelOf = (header: string) => /<\|channel\|>\s*([a-z]+)/.exec(header)?.[1] ?? null;

@@ -23,7 +23,6 @@ const ARGS = '[ARGS]';
 const NAME = 'NAME';
 const ARGUMENTS = 'ARGUMENTS';
 const LIST = 'LIST';
-const AFTER = 'AFTER';
 
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
@@ -86,7 +85,7 @@ export const family: Family = {
             text: 'call',
             createReader: (context) => new JsonArgumentsReader(context),
             on: { TOOL_CALLS: { to: NAME, hold: 'any' } },
-            done: AFTER,
+            done: CONTENT,
           },
           [LIST]: {
             text: 'call',
@@ -96,9 +95,8 @@ export const family: Family = {
                 argumentKeys: ['arguments', 'parameters'],
               }),
             on: { TOOL_CALLS: { to: NAME, hold: 'any' } },
-            done: AFTER,
+            done: CONTENT,
           },
-          [AFTER]: { text: 'layout', on: { TOOL_CALLS: { to: NAME, hold: 'any' } }, otherwise: CONTENT },
         },
         callId: () => nineAlphanumerics(),
       },

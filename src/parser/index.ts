@@ -10,6 +10,7 @@ import { lastPromptMarker, type TokenReader, TokenScanner } from './token-scanne
 export { compose, composeChannels, isThinking } from './compose.ts';
 export type { EndOfStream, ParserEvent } from './events.ts';
 export type { MessageFormat, ReasoningFormat, ToolFormat } from './format.ts';
+export { heldFormat } from './held.ts';
 export type { Parser, ParserDelta } from './parser.ts';
 export type { TokenReader } from './token-scanner.ts';
 

@@ -39,7 +39,7 @@ export async function judge(
 
 async function parse(
   { names, vocabulary }: Subject,
-  { tools, calls, job, promptIds }: WalkRequest,
+  { tools, calls, constraint, job, promptIds }: WalkRequest,
   ids: readonly number[],
 ): Promise<ChatCompletionChoice> {
   const parser = await createOutputParser({
@@ -51,6 +51,7 @@ async function parse(
     templateArguments: job.templateArguments,
     prompt: { ids: promptIds },
     parallelToolCalls: calls.most > 1,
+    grammar: { calls: constraint.calls !== null },
   });
   for (const id of ids) if (!parser.ended) parser.feed({ ids: [id] });
   if (!parser.ended) parser.finish('stop');
@@ -88,7 +89,14 @@ function compare(
     }
   }
   if (choice.incomplete_tool_calls?.length) add('incomplete calls', [], choice.incomplete_tool_calls);
-  checkDemand(request, message.reasoning ?? null, message.content, names, add);
+  checkDemand(
+    request,
+    subject.format.channels !== null,
+    message.reasoning ?? null,
+    message.content,
+    names,
+    add,
+  );
   const finish = names.length > 0 ? 'tool_calls' : 'stop';
   if (choice.finish_reason !== finish) add('finish_reason', finish, choice.finish_reason);
 }
@@ -96,6 +104,7 @@ function compare(
 /** What the mode asks for, whatever was written. */
 function checkDemand(
   { calls, named, content, mode }: WalkRequest,
+  isOnChannels: boolean,
   reasoning: string | null,
   answer: string | null,
   names: readonly string[],
@@ -105,7 +114,8 @@ function checkDemand(
   if (names.length < calls.least || names.length > calls.most) add('number of calls', calls, names.length);
   if (named !== null && names.some((name) => name !== named)) add('named', named, names);
   const isForced = calls.least > 0;
-  if (isForced && answer !== null) add('content', null, answer);
+  // On channels a preamble may stand before the call.
+  if (isForced && !isOnChannels && answer !== null) add('content', null, answer);
   if (content === null || names.length > 0) return;
   if ('schema' in content) {
     let value: unknown;

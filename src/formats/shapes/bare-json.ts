@@ -15,7 +15,6 @@ import { JsonEnvelopeReader } from '../../parser/json-calls.ts';
 
 const TAGGED = 'TAGGED';
 const CALL = 'CALL';
-const AFTER = 'AFTER';
 
 /** `tag` may begin a run of calls, `tagEnd` may end it. */
 export const bareJson = (name: string, tag: Terminal, tagEnd?: Terminal): ToolFormat => ({
@@ -30,8 +29,11 @@ export const bareJson = (name: string, tag: Terminal, tagEnd?: Terminal): ToolFo
     TAG: { to: TAGGED, hold: 'any' },
     BRACE: [
       { to: CALL, when: 'start', hold: 'any', do: ['literal'] },
+      { to: CALL, when: 'after-call', hold: 'any', do: ['literal'] },
       { to: CALL, when: 'line-start', hold: 'declared', do: ['literal'] },
     ],
+    SEMICOLON: { to: CONTENT, when: 'after-call', do: ['literal-unless-call'] },
+    ...(tagEnd && { TAG_END: { to: CONTENT, when: 'after-call' } }),
   },
   openersInReasoning: ['TAG'],
   writing: {
@@ -57,17 +59,7 @@ export const bareJson = (name: string, tag: Terminal, tagEnd?: Terminal): ToolFo
           needsArguments: true,
         }),
       on: { TAG: { to: TAGGED, hold: 'any' }, ...(tagEnd && { TAG_END: { to: CONTENT } }) },
-      done: AFTER,
-    },
-    [AFTER]: {
-      text: 'layout',
-      on: {
-        SEMICOLON: { to: AFTER },
-        BRACE: { to: CALL, hold: 'any', do: ['literal'] },
-        TAG: { to: TAGGED, hold: 'any' },
-        ...(tagEnd && { TAG_END: { to: CONTENT } }),
-      },
-      otherwise: CONTENT,
+      done: CONTENT,
     },
   },
 });

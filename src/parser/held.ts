@@ -1,0 +1,80 @@
+/**
+ * The machine of an answer that a grammar leads: what begins a call there is known to the letter, nothing is broken,
+ * and whatever else looks like markup is text.
+ *
+ * ```
+ * See <function=f> and {"name": 1}. <tool_call>…</tool_call>
+ *     ^^^^^^^^^^^^     ^               text, which without a grammar might begin a call
+ *                                   ^^^^^^^^^^^  the only opener
+ * ```
+ */
+import {
+  CONTENT,
+  type MessageFormat,
+  REASONING,
+  type State,
+  type States,
+  spellings,
+  type Terminals,
+  type ToolFormat,
+  type Transition,
+} from './format.ts';
+
+/** Terminal of an opener that is longer than what otherwise begins a call. */
+const TRIGGER = 'TRIGGER';
+
+/** @param calls whether the grammar writes calls at all */
+export function heldFormat(format: MessageFormat, { calls }: { calls: boolean }): MessageFormat {
+  // A message on a channel says what it is.
+  if (format.channels) return format;
+  const opener = calls && format.tools ? openerOf(format.tools) : null;
+  const states = (all: States): States => {
+    const content: State = { ...all[CONTENT]!, on: opener?.on ?? {} };
+    const reasoning = all[REASONING];
+    return {
+      ...all,
+      [CONTENT]: content,
+      ...(reasoning && { [REASONING]: { ...reasoning, on: withoutOpeners(reasoning.on, format.tools) } }),
+    };
+  };
+  return {
+    ...format,
+    terminals: { ...format.terminals, ...opener?.terminals },
+    states: { thinking: states(format.states.thinking), plain: states(format.states.plain) },
+  };
+}
+
+/** How the grammar's trigger leads to the states of a call, and what may stand between calls. */
+function openerOf({
+  writing,
+  openers,
+  terminals,
+}: ToolFormat): { on: State['on']; terminals: Terminals } | null {
+  if (!writing) return null;
+  const { trigger } = writing;
+  const begins = (name: string) => spellings(terminals[name]!).some((text) => trigger.startsWith(text));
+  const name = Object.keys(openers).find(begins);
+  if (name === undefined) throw new Error(`No opener begins the trigger ${trigger}.`);
+  const terminal = { ...terminals[name]!, text: trigger };
+  const isWhole = spellings(terminals[name]!).includes(trigger);
+  const [first] = transitionsOf(openers[name]!);
+  const { when: _, ...transition } = first!;
+  const separators = Object.entries(openers).filter(([, entry]) =>
+    transitionsOf(entry).some(({ do: actions }) => actions?.includes('literal-unless-call')),
+  );
+  const own = isWhole ? name : TRIGGER;
+  return {
+    on: { ...Object.fromEntries(separators), [own]: { ...transition, hold: 'any' } },
+    terminals: { [own]: terminal },
+  };
+}
+
+const transitionsOf = (entry: State['on'][string]): readonly Transition[] =>
+  Array.isArray(entry) ? entry : [entry as Transition];
+
+/** The grammar begins behind the reasoning: no call can come before. */
+function withoutOpeners(on: State['on'], tools: ToolFormat | null): State['on'] {
+  return Object.fromEntries(
+    Object.entries(on).filter(([name]) => !Object.hasOwn(tools?.openers ?? {}, name)),
+  );
+}
