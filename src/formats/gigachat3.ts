@@ -9,7 +9,7 @@
  */
 import { CONTENT } from '../parser/format.ts';
 import type { Family } from './family.ts';
-import { CALL, objectWriting, taggedJson } from './shapes/tagged-json.ts';
+import { AFTER, CALL, objectWriting, taggedJson } from './shapes/tagged-json.ts';
 
 const START = 'function call<|role_sep|>';
 const MESSAGE_END = '<|message_sep|>';
@@ -34,6 +34,7 @@ export const family: Family = {
           MESSAGE_END: { to: CONTENT, do: ['edge'] },
           FUNCTION_CALL: { to: CALL, hold: 'any' },
         },
+        after: { MESSAGE_END: { to: AFTER, do: ['edge'] } },
       }),
       recognise: ({ chatTemplate }) => chatTemplate.includes('<|role_sep|>'),
     },

@@ -30,6 +30,7 @@ const PARAMETERS = 'PARAMETERS';
 const KEY = 'KEY';
 const VALUE = 'VALUE';
 const OBJECT = 'OBJECT';
+const AFTER = 'AFTER';
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 const unescaped = (text: string) => text.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
@@ -83,13 +84,7 @@ export const family: Family = {
         },
         openers: {
           BLOCK_START: { to: BLOCK, hold: 'any' },
-          CALL_START: [
-            { to: NAME, when: 'after-call', hold: 'any' },
-            { to: NAME, when: 'line-start', hold: 'declared' },
-          ],
-          CALL_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
-          BLOCK_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
-          OBJECT_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
+          CALL_START: { to: NAME, when: 'line-start', hold: 'declared' },
           ...answer,
         },
         openersInReasoning: ['BLOCK_START'],
@@ -117,7 +112,7 @@ export const family: Family = {
             on: {
               ARGUMENT_START: { to: KEY },
               OBJECT_START: { to: OBJECT, when: 'no-parameter' },
-              CALL_END: { to: CONTENT, do: ['call-end'] },
+              CALL_END: { to: AFTER, do: ['call-end'] },
               BLOCK_END: { to: CONTENT, do: ['call-end'] },
               CALL_START: { to: NAME, hold: 'any', onCommit: ['call-end'] },
             },
@@ -126,11 +121,22 @@ export const family: Family = {
             text: 'call',
             createReader: (context) => new JsonArgumentsReader(context),
             on: {
-              OBJECT_END: { to: CONTENT },
-              CALL_END: { to: CONTENT },
+              OBJECT_END: { to: AFTER },
+              CALL_END: { to: AFTER },
               BLOCK_END: { to: CONTENT },
             },
-            done: CONTENT,
+            done: AFTER,
+          },
+          [AFTER]: {
+            text: 'content',
+            on: {
+              CALL_START: { to: NAME, hold: 'any' },
+              OBJECT_END: { to: AFTER, do: ['call-edge'] },
+              CALL_END: { to: AFTER, do: ['call-edge'] },
+              BLOCK_START: { to: BLOCK, hold: 'any' },
+              BLOCK_END: { to: CONTENT, do: ['call-edge'] },
+            },
+            otherwise: CONTENT,
           },
           [KEY]: { text: 'name', on: { SEP: { to: VALUE, do: ['key'] } } },
           [VALUE]: {
@@ -138,7 +144,7 @@ export const family: Family = {
             on: {
               ARGUMENT_END: { to: PARAMETERS, do: ['value-end'] },
               ARGUMENT_START: { to: KEY, hold: 'declared', onCommit: ['value-end'] },
-              CALL_END: { to: CONTENT, do: ['value-end', 'call-end'] },
+              CALL_END: { to: AFTER, do: ['value-end', 'call-end'] },
               BLOCK_END: { to: CONTENT, do: ['value-end', 'call-end'] },
             },
           },

@@ -34,6 +34,7 @@ const PARAMETERS = 'PARAMETERS';
 const KEY = 'KEY';
 const VALUE = 'VALUE';
 const CLOSER = 'CLOSER';
+const AFTER = 'AFTER';
 
 const recognise = ({ chatTemplate }: TemplateFacts) => chatTemplate.includes(MARK);
 
@@ -73,11 +74,7 @@ export const family: Family = {
         },
         openers: {
           BLOCK_START: { to: BLOCK, hold: 'any' },
-          INVOKE_START: [
-            { to: NAME, when: 'after-call', hold: 'any' },
-            { to: NAME, when: 'line-start', hold: 'declared' },
-          ],
-          BLOCK_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
+          INVOKE_START: { to: NAME, when: 'line-start', hold: 'declared' },
         },
         openersInReasoning: ['BLOCK_START'],
         writing: null,
@@ -95,10 +92,19 @@ export const family: Family = {
             text: 'discard',
             on: {
               ELEMENT_START: { to: KEY },
-              INVOKE_END: { to: CONTENT, do: ['call-end'] },
+              INVOKE_END: { to: AFTER, do: ['call-end'] },
               BLOCK_END: { to: CONTENT, do: ['call-end'] },
               INVOKE_START: { to: NAME, hold: 'any', onCommit: ['call-end'] },
             },
+          },
+          [AFTER]: {
+            text: 'content',
+            on: {
+              INVOKE_START: { to: NAME, hold: 'any' },
+              BLOCK_START: { to: BLOCK, hold: 'any' },
+              BLOCK_END: { to: CONTENT, do: ['call-edge'] },
+            },
+            otherwise: CONTENT,
           },
           [KEY]: { text: 'name', on: { ANGLE: { to: VALUE, do: ['key'] } } },
           [VALUE]: {
@@ -109,7 +115,7 @@ export const family: Family = {
                 { to: VALUE, when: 'nested', do: ['unnest', 'literal'] },
                 { to: CLOSER, do: ['value-end'] },
               ],
-              INVOKE_END: { to: CONTENT, do: ['value-end', 'call-end'] },
+              INVOKE_END: { to: AFTER, do: ['value-end', 'call-end'] },
               BLOCK_END: { to: CONTENT, do: ['value-end', 'call-end'] },
             },
           },

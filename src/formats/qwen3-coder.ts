@@ -14,7 +14,7 @@ export const family: Family = {
   tools: [
     {
       aliases: ['qwen3_xml', 'mimo'],
-      format: xmlParameters('qwen3_coder', '<tool_call>', '</tool_call>', '\n'),
+      format: xmlParameters('qwen3_coder', '<tool_call>', '</tool_call>'),
       recognise: ({ chatTemplate }) =>
         chatTemplate.includes('<tool_call>') &&
         chatTemplate.includes('<function=') &&

@@ -21,5 +21,14 @@ export const family: Family = {
       recognise,
     },
   ],
-  tools: [{ format: xmlParameters('seed_oss', '<seed:tool_call>', '</seed:tool_call>', ''), recognise }],
+  tools: [
+    {
+      format: {
+        ...xmlParameters('seed_oss', '<seed:tool_call>', '</seed:tool_call>'),
+        // The template writes values without line breaks around them, the model with them at times.
+        parameters: { trimsLineBreaks: 'paired' },
+      },
+      recognise,
+    },
+  ],
 };

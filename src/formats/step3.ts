@@ -28,6 +28,7 @@ const NAME = 'NAME';
 const PARAMETERS = 'PARAMETERS';
 const KEY = 'KEY';
 const VALUE = 'VALUE';
+const AFTER = 'AFTER';
 
 const recognise = ({ chatTemplate }: TemplateFacts) => chatTemplate.includes(BLOCK_START);
 
@@ -53,13 +54,8 @@ export const family: Family = {
         },
         openers: {
           BLOCK_START: { to: BLOCK, hold: 'any' },
-          CALL_START: [
-            { to: BLOCK, when: 'after-call', hold: 'any' },
-            { to: BLOCK, when: 'line-start', hold: 'declared' },
-          ],
+          CALL_START: { to: BLOCK, when: 'line-start', hold: 'declared' },
           INVOKE_START: { to: NAME, when: 'line-start', hold: 'declared' },
-          CALL_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
-          BLOCK_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
         },
         openersInReasoning: ['BLOCK_START'],
         writing: {
@@ -92,11 +88,22 @@ export const family: Family = {
             text: 'discard',
             on: {
               PARAMETER_START: { to: KEY },
-              INVOKE_END: { to: CONTENT, do: ['call-end'] },
-              CALL_END: { to: CONTENT, do: ['call-end'] },
+              INVOKE_END: { to: AFTER, do: ['call-end'] },
+              CALL_END: { to: AFTER, do: ['call-end'] },
               BLOCK_END: { to: CONTENT, do: ['call-end'] },
               INVOKE_START: { to: NAME, hold: 'any', onCommit: ['call-end'] },
             },
+          },
+          [AFTER]: {
+            text: 'content',
+            on: {
+              CALL_END: { to: AFTER, do: ['call-edge'] },
+              CALL_START: { to: BLOCK, hold: 'any' },
+              INVOKE_START: { to: NAME, hold: 'any' },
+              BLOCK_START: { to: BLOCK, hold: 'any' },
+              BLOCK_END: { to: CONTENT, do: ['call-edge'] },
+            },
+            otherwise: CONTENT,
           },
           [KEY]: { text: 'name', on: { NAME_END: { to: VALUE, do: ['key'] } } },
           [VALUE]: {
@@ -107,9 +114,9 @@ export const family: Family = {
               INVOKE_START: { to: VALUE, do: ['nest', 'literal'] },
               INVOKE_END: [
                 { to: VALUE, when: 'nested', do: ['unnest', 'literal'] },
-                { to: CONTENT, do: ['value-end', 'call-end'] },
+                { to: AFTER, do: ['value-end', 'call-end'] },
               ],
-              CALL_END: { to: CONTENT, do: ['value-end', 'call-end'] },
+              CALL_END: { to: AFTER, do: ['value-end', 'call-end'] },
             },
           },
         },

@@ -18,7 +18,7 @@ export const family: Family = {
   reasoning: [{ format: thinkTags({ name: 'step3p5', literalWhenOff: false }), recognise, over: ['qwen3'] }],
   tools: [
     {
-      format: xmlParameters('step3p5', '<tool_call>', '</tool_call>', '\n'),
+      format: xmlParameters('step3p5', '<tool_call>', '</tool_call>'),
       recognise,
       over: ['qwen3_coder'],
     },

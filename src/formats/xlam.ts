@@ -18,6 +18,7 @@ import { NAME_AND_ARGUMENTS, objectWriting } from './shapes/tagged-json.ts';
 
 const CALL = 'CALL';
 const FENCED = 'FENCED';
+const AFTER = 'AFTER';
 
 export const family: Family = {
   tools: [
@@ -37,9 +38,7 @@ export const family: Family = {
             { to: CALL, when: 'line-start', hold: 'declared', do: ['literal'] },
           ],
           FENCE: { to: FENCED, when: 'line-start', hold: 'declared', do: ['nest'] },
-          FENCE_END: { to: CONTENT, when: 'nested', do: ['unnest', 'call-edge'] },
           MARK: { to: CALL, hold: 'any' },
-          MARK_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
         },
         openersInReasoning: [],
         // Each call in a list of its own, so that a bracket by itself begins none.
@@ -55,7 +54,17 @@ export const family: Family = {
               MARK_END: { to: CONTENT },
               FENCE_END: { to: CONTENT, do: ['unnest'] },
             },
-            done: CONTENT,
+            done: AFTER,
+          },
+          [AFTER]: {
+            text: 'content',
+            on: {
+              BRACKET: { to: CALL, hold: 'any', do: ['literal'] },
+              MARK: { to: CALL, hold: 'any' },
+              MARK_END: { to: CONTENT, do: ['call-edge'] },
+              FENCE_END: { to: CONTENT, when: 'nested', do: ['unnest', 'call-edge'] },
+            },
+            otherwise: CONTENT,
           },
         },
       },

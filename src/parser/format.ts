@@ -46,8 +46,6 @@ export type Action =
   | 'edge'
   /** A border of a run of calls: white space before it is layout. */
   | 'call-edge'
-  /** What follows does not belong to the call any more. */
-  | 'settle'
   /** The collected text is the call's name: the call begins (and what was held is committed). */
   | 'call-start'
   /** The call's end was seen. Nothing if no call is open. */
@@ -112,7 +110,7 @@ export interface State {
    * long: text of another state. Without it, it is markup.
    */
   salvage?: (collected: string) => { to: string; text: string } | null;
-  /** For `layout`: the state in which other text is read. */
+  /** The state in which text is read that is more than white space: for `layout`, and `content` behind a call. */
   otherwise?: string;
   /** For `call`: makes what reads its text. */
   createReader?: (context: CallReaderContext) => CallReader;

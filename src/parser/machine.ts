@@ -337,13 +337,19 @@ export class Machine {
     const from = this.#at;
     const text = this.#buffer.slice(from, end);
     const role = this.#state.text;
+    if (role === 'content' && this.#state.otherwise !== undefined) {
+      const visible = text.search(/\S/);
+      if (visible >= 0) {
+        if (visible > 0) this.#deliver(role, from + visible);
+        this.#enter(this.#state.otherwise);
+        return false;
+      }
+    }
     if (role === 'content' || role === 'reasoning') {
-      const to = this.#base + end;
-      if (this.#stateName === REASONING) this.#positions.count(this.#base + from, to);
-      this.#layout.text(role, text, this.#positions.readAt(to));
-      this.#last = text[text.length - 1] ?? '';
-      if (this.#before !== 'text' && /\S/.test(text)) this.#before = 'text';
-    } else if (role === 'value') {
+      this.#deliver(role, end);
+      return true;
+    }
+    if (role === 'value') {
       this.#calls.parameters?.text(text);
       this.#last = text[text.length - 1] ?? '';
     } else if (role === 'name' && this.#collected.length <= NAME_LIMIT) return this.#collect(text);
@@ -362,6 +368,19 @@ export class Machine {
     this.#owned[OWNERS[role]] += text.length;
     this.#at = end;
     return true;
+  }
+
+  /** Text of the answer, or of what is thought before it, up to `end`. */
+  #deliver(role: 'content' | 'reasoning', end: number): void {
+    const from = this.#at;
+    const text = this.#buffer.slice(from, end);
+    const to = this.#base + end;
+    if (this.#stateName === REASONING) this.#positions.count(this.#base + from, to);
+    this.#layout.text(role, text, this.#positions.readAt(to));
+    this.#last = text[text.length - 1] ?? '';
+    if (this.#before !== 'text' && /\S/.test(text)) this.#before = 'text';
+    this.#owned[role] += text.length;
+    this.#at = end;
   }
 
   /** Text of a name or header. False when it grew too long to be one; what is left of it is read anew. */
@@ -499,9 +518,6 @@ export class Machine {
         return true;
       case 'call-edge':
         this.#layout.call();
-        return true;
-      case 'settle':
-        this.#before = 'start';
         return true;
       case 'call-start': {
         const { tools, channels } = this.#options.format;

@@ -10,8 +10,11 @@ export interface ParameterHeader {
 }
 
 export interface ParameterSyntax {
-  /** One line break after the value's opener and one before its closer belong to the markup. */
-  trimsLineBreaks: boolean;
+  /**
+   * One line break after the value's opener and one before its closer belong to the markup; `paired`: the second
+   * only with the first.
+   */
+  trimsLineBreaks: boolean | 'paired';
   /** Reads the text between a parameter opener's prefix and its end. Default: the key, trimmed. */
   readHeader?: (text: string) => ParameterHeader;
   /** Keys of a parameter that may hold all arguments as one object, where it is the only one. */
@@ -42,6 +45,8 @@ export class ParameterAssembler {
   #isStreaming = false;
   /** Nothing of the value was read yet. */
   #isFresh = false;
+  /** A line break at the value's end is markup. */
+  #isBordered = false;
   #chunks: string[] = [];
   /** A line break that is the value's only if more follows. */
   #lineBreak = '';
@@ -92,11 +97,14 @@ export class ParameterAssembler {
     if (this.#key === null || text === '') return;
     let value = text;
     if (this.#syntax.trimsLineBreaks) {
-      if (this.#isFresh && value[0] === '\n') value = value.slice(1);
+      if (this.#isFresh) {
+        this.#isBordered = value[0] === '\n' || this.#syntax.trimsLineBreaks === true;
+        if (value[0] === '\n') value = value.slice(1);
+      }
       this.#isFresh = false;
       if (value === '') return;
       value = this.#lineBreak + value;
-      this.#lineBreak = value.endsWith('\n') ? '\n' : '';
+      this.#lineBreak = this.#isBordered && value.endsWith('\n') ? '\n' : '';
       if (this.#lineBreak !== '') value = value.slice(0, -1);
     }
     if (this.#isStreaming) this.#emit(JSON.stringify(value).slice(1, -1));

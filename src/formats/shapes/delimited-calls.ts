@@ -15,6 +15,7 @@ import { CONTENT, type ToolFormat } from '../../parser/format.ts';
 const PREFIX = 'PREFIX';
 const NAME = 'NAME';
 const ARGUMENTS = 'ARGUMENTS';
+const AFTER = 'AFTER';
 
 export const delimitedCalls = (name: string, start: string, end: string, delimiter: string): ToolFormat => ({
   name,
@@ -26,10 +27,7 @@ export const delimitedCalls = (name: string, start: string, end: string, delimit
     // Read with the arguments, as text: by itself it means nothing.
     DELIMITER: { text: delimiter, token: 'never' },
   },
-  openers: {
-    TOOL_START: { to: PREFIX, hold: 'any' },
-    TOOL_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
-  },
+  openers: { TOOL_START: { to: PREFIX, hold: 'any' } },
   openersInReasoning: ['TOOL_START'],
   writing: null,
   states: {
@@ -51,7 +49,12 @@ export const delimitedCalls = (name: string, start: string, end: string, delimit
         TOOL_START: { to: PREFIX, hold: 'any' },
         DELIMITER: { to: CONTENT },
       },
-      done: CONTENT,
+      done: AFTER,
+    },
+    [AFTER]: {
+      text: 'content',
+      on: { TOOL_START: { to: PREFIX, hold: 'any' }, TOOL_END: { to: CONTENT, do: ['call-edge'] } },
+      otherwise: CONTENT,
     },
   },
 });

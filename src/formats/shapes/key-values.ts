@@ -21,6 +21,7 @@ const KEY = 'KEY';
 const KEYED = 'KEYED';
 const VALUE = 'VALUE';
 const CALL = 'CALL';
+const AFTER = 'AFTER';
 
 export interface KeyValueTags {
   name: string;
@@ -46,8 +47,9 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
   const closer = (tag: string) => suffixes.map((suffix) => `</${tag}${suffix}>`);
   const usual = (spelled: readonly string[]) => spelled[0]!;
   const start = usual(opener(call));
+  const ended = block ? AFTER : CONTENT;
   const ends: State['on'] = {
-    TOOL_END: { to: CONTENT, do: ['call-end'] },
+    TOOL_END: { to: ended, do: ['call-end'] },
     TOOL_START: { to: NAME, hold: 'any', onCommit: ['call-end'] },
     ...(block && { BLOCK_END: { to: CONTENT, do: ['call-end'] } }),
   };
@@ -72,11 +74,7 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
     },
     openers: {
       TOOL_START: { to: NAME, hold: 'any' },
-      ...(orJson && { TOOL_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] } }),
-      ...(block && {
-        BLOCK_START: { to: BLOCK, hold: 'any' },
-        BLOCK_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
-      }),
+      ...(block && { BLOCK_START: { to: BLOCK, hold: 'any' } }),
     },
     openersInReasoning: block ? ['BLOCK_START', 'TOOL_START'] : ['TOOL_START'],
     writing: {
@@ -108,7 +106,7 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
         text: 'name',
         on: {
           KEY_START: { to: KEY, do: ['call-start'] },
-          TOOL_END: { to: CONTENT, do: ['call-start', 'call-end'] },
+          TOOL_END: { to: ended, do: ['call-start', 'call-end'] },
           TOOL_START: { to: NAME, hold: 'any' },
           ...(separator && { SEPARATOR: { to: PAIRS, do: ['call-start'] } }),
           ...(orJson && { BRACE: { to: CALL, when: 'blank', do: ['literal'] } }),
@@ -119,7 +117,21 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
           text: 'call',
           createReader: (context) => new JsonEnvelopeReader(context, NAME_AND_ARGUMENTS),
           on: { TOOL_END: { to: CONTENT }, TOOL_START: { to: NAME, hold: 'any' } },
-          done: CONTENT,
+          done: AFTER,
+        },
+      }),
+      ...((block || orJson) && {
+        [AFTER]: {
+          text: 'content',
+          on: {
+            TOOL_START: { to: NAME, hold: 'any' },
+            TOOL_END: { to: ended, do: ['call-edge'] },
+            ...(block && {
+              BLOCK_START: { to: BLOCK, hold: 'any' },
+              BLOCK_END: { to: CONTENT, do: ['call-edge'] },
+            }),
+          },
+          otherwise: CONTENT,
         },
       }),
       [PAIRS]: { text: 'discard', on: { KEY_START: { to: KEY }, ...ends } },
@@ -136,7 +148,7 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
           TOOL_START: { to: VALUE, do: ['nest', 'literal'] },
           TOOL_END: [
             { to: VALUE, when: 'nested', do: ['unnest', 'literal'] },
-            { to: CONTENT, do: ['value-end', 'call-end'] },
+            { to: ended, do: ['value-end', 'call-end'] },
           ],
         },
       },

@@ -15,6 +15,7 @@ import { PythonCallsReader } from '../../parser/python-calls.ts';
 
 const CALLS = 'CALLS';
 const TAGGED = 'TAGGED';
+const AFTER = 'AFTER';
 
 /** A list by itself; `tags` may stand around it. */
 export const pythonList = (name: string, tags?: { start: Terminal; end: Terminal }): ToolFormat => ({
@@ -28,10 +29,7 @@ export const pythonList = (name: string, tags?: { start: Terminal; end: Terminal
       { to: CALLS, when: 'start', hold: 'any', do: ['literal'] },
       { to: CALLS, when: 'line-start', hold: 'declared', do: ['literal'] },
     ],
-    ...(tags && {
-      TAG: { to: TAGGED, hold: 'any' },
-      TAG_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
-    }),
+    ...(tags && { TAG: { to: TAGGED, hold: 'any' } }),
   },
   openersInReasoning: tags ? ['TAG'] : [],
   writing: null,
@@ -40,7 +38,12 @@ export const pythonList = (name: string, tags?: { start: Terminal; end: Terminal
       text: 'call',
       createReader: (context) => new PythonCallsReader(context),
       on: tags ? { TAG_END: { to: CONTENT } } : {},
-      done: CONTENT,
+      done: AFTER,
+    },
+    [AFTER]: {
+      text: 'content',
+      on: tags ? { TAG: { to: TAGGED, hold: 'any' }, TAG_END: { to: CONTENT, do: ['call-edge'] } } : {},
+      otherwise: CONTENT,
     },
     ...(tags && {
       [TAGGED]: { text: 'layout', on: { BRACKET: { to: CALLS, do: ['literal'] } } },
@@ -56,10 +59,7 @@ export const taggedPython = (
 ): ToolFormat => ({
   name,
   terminals: { TAG: tags.start, TAG_END: tags.end },
-  openers: {
-    TAG: { to: CALLS, hold: 'any' },
-    TAG_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] },
-  },
+  openers: { TAG: { to: CALLS, hold: 'any' } },
   openersInReasoning: ['TAG'],
   writing: null,
   states: {
@@ -67,7 +67,12 @@ export const taggedPython = (
       text: 'call',
       createReader: (context) => new PythonCallsReader(context, between),
       on: { TAG: { to: CALLS, hold: 'any' }, TAG_END: { to: CONTENT } },
-      done: CONTENT,
+      done: AFTER,
+    },
+    [AFTER]: {
+      text: 'content',
+      on: { TAG: { to: CALLS, hold: 'any' }, TAG_END: { to: CONTENT, do: ['call-edge'] } },
+      otherwise: CONTENT,
     },
   },
 });

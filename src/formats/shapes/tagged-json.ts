@@ -4,8 +4,8 @@
  * ```
  * <tool_call>{"name": "f", "arguments": {"a": 1}}</tool_call>
  * ^^^^^^^^^^^                            ^                        CONTENT → CALL, held up to here
- *                                               ^                CALL → CONTENT
- *                                                ^^^^^^^^^^^^    absorbed after a call
+ *                                               ^                CALL → AFTER
+ *                                                ^^^^^^^^^^^^    AFTER → CONTENT
  * ```
  */
 import {
@@ -31,10 +31,14 @@ export interface TaggedJson {
   /** Markers besides, and what they do in content. */
   terminals?: Terminals;
   openers?: State['on'];
+  /** What may stand between two calls. */
+  after?: State['on'];
 }
 
 /** The state in which the JSON is read. */
 export const CALL = 'CALL';
+/** The state behind it, up to the closing marker. */
+export const AFTER = 'AFTER';
 
 export const NAME_AND_ARGUMENTS: JsonEnvelope = {
   nameKeys: ['name'],
@@ -50,6 +54,7 @@ export function taggedJson({
   writing,
   terminals,
   openers,
+  after,
 }: TaggedJson): ToolFormat {
   const opener = { CALL_START: { to: CALL, hold: 'any' } } as const;
   // A closing brace too many before the closing marker is a slip of the model, not text.
@@ -64,8 +69,6 @@ export function taggedJson({
     },
     openers: {
       ...opener,
-      ...(end && { CALL_END: { to: CONTENT, when: 'after-call', do: ['call-edge', 'settle'] } }),
-      ...(repairs && { BRACE_END: { to: CONTENT, when: 'after-call', do: ['call-edge'] } }),
       ...openers,
     },
     openersInReasoning: opensInReasoning ? ['CALL_START'] : [],
@@ -73,9 +76,19 @@ export function taggedJson({
     states: {
       [CALL]: {
         text: 'call',
-        on: { ...opener, ...(end && { CALL_END: { to: CONTENT, do: ['settle'] } }) },
+        on: { ...opener, ...(end && { CALL_END: { to: CONTENT } }) },
         createReader: (context) => new JsonEnvelopesReader(context, envelope),
-        done: CONTENT,
+        done: AFTER,
+      },
+      [AFTER]: {
+        text: 'content',
+        on: {
+          ...opener,
+          ...(end && { CALL_END: { to: CONTENT, do: ['call-edge'] } }),
+          ...(repairs && { BRACE_END: { to: AFTER, do: ['call-edge'] } }),
+          ...after,
+        },
+        otherwise: CONTENT,
       },
     },
   };

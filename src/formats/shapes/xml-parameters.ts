@@ -31,8 +31,7 @@ const KEY = 'KEY';
 const VALUE = 'VALUE';
 const BETWEEN = 'BETWEEN';
 
-/** `line` is what the model writes between a parameter's tags and its value. */
-export const xmlParameters = (name: string, start: string, end: string, line: string): ToolFormat => ({
+export const xmlParameters = (name: string, start: string, end: string): ToolFormat => ({
   name,
   terminals: {
     TOOL_START: { text: start, token: 'required' },
@@ -55,8 +54,8 @@ export const xmlParameters = (name: string, start: string, end: string, line: st
     callStart: (called) => [`${start}\n${FUNCTION}${called}>\n`],
     callEnd: `${FUNCTION_END}\n${end}`,
     arguments: {
-      open: (key) => `${PARAMETER}${key}>${line}`,
-      close: `${line}${PARAMETER_END}\n`,
+      open: (key) => `${PARAMETER}${key}>\n`,
+      close: `\n${PARAMETER_END}\n`,
       separator: '',
       avoid: () => [FUNCTION_END, PARAMETER],
     },
