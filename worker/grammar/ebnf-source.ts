@@ -1,4 +1,5 @@
 /** Grammars as text, in the notation of xgrammar: what of it is a name, what a literal. */
+import { factored } from './ebnf-expression.ts';
 
 export interface EbnfPiece {
   kind: 'string' | 'class' | 'name' | 'comment' | 'space' | 'sign';
@@ -74,7 +75,17 @@ export function writeRules(root: string, rules: ReadonlyMap<string, string>): st
       })
       .join('');
   };
-  return [...bodies.keys()].filter((name) => kept.has(name)).map((name) => `${name} ::= ${write(name)}`);
+  const lines: string[] = [];
+  let parts = 0;
+  const define = (body: string): string => {
+    const name = `part-${parts++}`;
+    lines.push(`${name} ::= ${body}`);
+    return name;
+  };
+  for (const [name, { isMacro }] of bodies) {
+    if (kept.has(name)) lines.push(`${name} ::= ${isMacro ? write(name) : factored(write(name), define)}`);
+  }
+  return lines;
 }
 
 function readBody(source: string): Body {

@@ -33,6 +33,9 @@ export interface CompiledGrammar {
 /** The most characters of one grammar. */
 const LARGEST_SOURCE = 4_000_000;
 
+/** Parentheses within each other that xgrammar's stack is sure to hold. */
+const DEEPEST = 100;
+
 /** Compiles grammars for one loaded model. One engine a model. */
 export class GrammarEngine {
   readonly vocabulary: GrammarVocabulary;
@@ -88,6 +91,11 @@ export class GrammarEngine {
 
   async #compile(source: string): Promise<CachedGrammar> {
     if (source.length > LARGEST_SOURCE) throw tooLarge(`It has ${source.length} characters.`);
+    if (nesting(source) > DEEPEST) {
+      throw new BadRequestError(`The grammar has parentheses more than ${DEEPEST} deep: make them rules.`, {
+        code: 'grammar_invalid',
+      });
+    }
     const instance = await this.#acquire();
     try {
       const handle = instance.compile(source, this.#options.compileLimit);
@@ -161,6 +169,25 @@ class CachedGrammar implements CompiledGrammar {
 }
 
 const unused = new FinalizationRegistry<Handle>((handle) => handle.delete());
+
+/** How deep the parentheses are, outside of literals and character classes. */
+function nesting(source: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let closer = '';
+  for (let at = 0; at < source.length; at++) {
+    const character = source[at]!;
+    if (closer !== '') {
+      if (character === '\\' && closer !== '\n') at++;
+      else if (character === closer) closer = '';
+    } else if (character === '"') closer = '"';
+    else if (character === '[') closer = ']';
+    else if (character === '#') closer = '\n';
+    else if (character === '(') deepest = Math.max(deepest, ++depth);
+    else if (character === ')') depth--;
+  }
+  return deepest;
+}
 
 function guardsOf(source: string): GuardSpec[] {
   const specs: GuardSpec[] = [];

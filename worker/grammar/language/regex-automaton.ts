@@ -17,6 +17,13 @@ class ChoiceAutomaton {
   readonly reading: { to: number; set: number }[][] = [];
   readonly sets: CodePoints[] = [];
   readonly #setNumbers = new Map<string, number>();
+  /** Work that may still be done: it grows with the states of both automata. */
+  #budget = 1_500_000;
+
+  spend(work: number): void {
+    this.#budget -= work;
+    if (this.#budget < 0) throw new AutomatonTooLargeError();
+  }
 
   state(): number {
     if (this.free.length > 4 * LARGEST_AUTOMATON) throw new AutomatonTooLargeError();
@@ -87,6 +94,7 @@ class ChoiceAutomaton {
     const seen = new Set(states);
     const waiting = [...seen];
     for (let state = waiting.pop(); state !== undefined; state = waiting.pop()) {
+      this.spend(1);
       for (const { to, place } of this.free[state]!) {
         if (!places.includes(place) || seen.has(to)) continue;
         seen.add(to);
@@ -124,8 +132,6 @@ export function regexAutomaton(regex: Regex): Automaton {
     }
     return states;
   };
-  // Work grows with the states of both automata.
-  let budget = 2_000_000;
   return explore(
     alphabet,
     { states: choices.reach([start], ['anywhere', 'start']), isStart: true },
@@ -135,12 +141,15 @@ export function regexAutomaton(regex: Regex): Automaton {
         .reach(states, isStart ? ['anywhere', 'start', 'end'] : ['anywhere', 'end'])
         .includes(end),
       next: (kind) => {
-        budget -= states.length;
-        if (budget < 0) throw new AutomatonTooLargeError();
         const targets = new Set<number>();
         for (const state of states) {
-          for (const to of readers[state]![kind]!) for (const next of reach(to)) targets.add(next);
+          for (const to of readers[state]![kind]!) {
+            const reached = reach(to);
+            choices.spend(reached.length + 1);
+            for (const next of reached) targets.add(next);
+          }
         }
+        choices.spend(states.length);
         return targets.size === 0 ? null : { states: [...targets].sort((a, b) => a - b), isStart: false };
       },
     }),
