@@ -29,6 +29,7 @@ export const GUARD_HEADER = '#guard ';
 export class EbnfGrammar {
   readonly #rules = new Map<string, string>();
   readonly #names = new Map<string, string>();
+  readonly #made = new Map<string, string>();
   readonly #tokens: ReadonlySet<string>;
   readonly #tokenStarts: ReadonlySet<string>;
   readonly #longestToken: number;
@@ -55,6 +56,16 @@ export class EbnfGrammar {
     const name = this.reserve(hint);
     this.define(name, body);
     return name;
+  }
+
+  /** An expression that is made only once. */
+  once(key: string, make: () => string): string {
+    let expression = this.#made.get(key);
+    if (expression === undefined) {
+      expression = make();
+      this.#made.set(key, expression);
+    }
+    return expression;
   }
 
   /** A name whose rule is defined later, for rules that name themselves. */
@@ -158,8 +169,11 @@ export class EbnfGrammar {
     const openers = new Map<string, string[]>();
     const tokens: string[] = [];
     for (const { opener, body } of dispatches) {
-      if (this.#tokens.has(opener)) tokens.push(`${quote(opener + TOKEN_END)} ${body}`);
-      else openers.set(opener, [...(openers.get(opener) ?? []), `(${body})`]);
+      const token = this.#tokenAt(opener, 0);
+      if (token !== null) {
+        const rest = opener === token ? '' : `${this.markup(opener.slice(token.length))} `;
+        tokens.push(`${quote(token + TOKEN_END)} ${rest}${body}`);
+      } else openers.set(opener, [...(openers.get(opener) ?? []), `(${body})`]);
     }
     checkTriggers([...openers.keys(), ...(closer === undefined ? [] : [closer])]);
     const triggers = [

@@ -11,30 +11,27 @@ export interface NumberRange {
   max: Bound | null;
 }
 
-const FRACTION = '("." [0-9]+)?';
-/** Exponents that keep a number finite, unless its digits alone would fill a page. */
-const EXPONENT = '([eE] ("-" [0-9]{1,3} | "+"? ([0-9] [0-9]? | [12] [0-9] [0-9] | "30" [0-7])))?';
-const DIGITS = '[0-9]*';
-const ABOVE_ZERO = '"0"* [1-9] [0-9]*';
-
-/** Without bounds. */
+/** Without bounds, as expressions of a grammar. Exponents keep a number finite, unless its digits fill a page. */
 export const ANY_INTEGER = '"0" | "-"? [1-9] [0-9]*';
-export const ANY_NUMBER = `"-"? ("0" | [1-9] [0-9]*) ${FRACTION} ${EXPONENT}`;
+export const ANY_NUMBER =
+  '"-"? ("0" | [1-9] [0-9]*) ("." [0-9]+)? ([eE] ("-" [0-9]{1,3} | "+"? ([0-9] [0-9]? | [12] [0-9] [0-9] | "30" [0-7])))?';
 
-const digit = (value: number | string) => `"${value}"`;
-const digitRange = (from: number, to: number) => (from === to ? digit(from) : `[${from}-${to}]`);
+const FRACTION = '(?:\\.[0-9]+)?';
+const DIGITS = '[0-9]*';
+const ABOVE_ZERO = '0*[1-9][0-9]*';
+
+const digitRange = (from: number, to: number) => (from === to ? String(from) : `[${from}-${to}]`);
 const oneOf = (alternatives: readonly (string | null)[]): string | null => {
   const left = alternatives.filter((alternative) => alternative !== null);
-  return left.length === 0 ? null : left.length === 1 ? left[0]! : `(${left.join(' | ')})`;
+  return left.length === 0 ? null : left.length === 1 ? left[0]! : `(?:${left.join('|')})`;
 };
-const joined = (...parts: string[]) => parts.filter((part) => part !== '').join(' ');
 const repeated = (count: number) => (count === 0 ? '' : count === 1 ? '[0-9]' : `[0-9]{${count}}`);
 
-/** Whole numbers in a range; null if there is none. */
-export function integerExpression({ min, max }: NumberRange): string | null {
+/** Whole numbers in a range, as a regular expression; null if there is none. */
+export function integerPattern({ min, max }: NumberRange): string | null {
   const low = min && ceiling(min);
   const high = max && -ceiling({ value: negated(max.value), isExclusive: max.isExclusive });
-  return signed(low, high, wholeExpression);
+  return signed(low, high, wholePattern);
 }
 
 /** The least whole number within a lower bound. */
@@ -56,46 +53,45 @@ function signed(
       ? magnitude(high !== null && high < 0n ? -high : 1n, low === null ? null : -low)
       : null;
   const positive = high === null || high >= 0n ? magnitude(low !== null && low > 0n ? low : 0n, high) : null;
-  return oneOf([negative === null ? null : `"-" ${negative}`, positive]);
+  return oneOf([negative === null ? null : `-${negative}`, positive]);
 }
 
 /** Whole numbers from `low` on that are not negative. */
-function wholeExpression(low: bigint, high: bigint | null): string | null {
+function wholePattern(low: bigint, high: bigint | null): string | null {
   if (high !== null && low > high) return null;
   const from = String(low);
   if (high === null) {
-    return oneOf([sameLength(from, '9'.repeat(from.length)), joined('[1-9]', repeated(from.length), DIGITS)]);
+    return oneOf([sameLength(from, '9'.repeat(from.length)), `[1-9]${repeated(from.length)}${DIGITS}`]);
   }
   const to = String(high);
   if (from.length === to.length) return sameLength(from, to);
   const between = to.length - from.length - 1;
   return oneOf([
     sameLength(from, '9'.repeat(from.length)),
-    between === 0 ? null : `[1-9] [0-9]{${from.length},${to.length - 2}}`,
+    between === 0 ? null : `[1-9][0-9]{${from.length},${to.length - 2}}`,
     sameLength(`1${'0'.repeat(to.length - 1)}`, to),
   ]);
 }
 
 /** Digit strings of one length, from `low` to `high`. */
 function sameLength(low: string, high: string): string {
-  if (low === high) return low === '' ? '' : digit(low);
+  if (low === high) return low;
   const [a, b, rest] = [Number(low[0]), Number(high[0]), low.length - 1];
   const [afterLow, afterHigh] = [low.slice(1), high.slice(1)];
-  if (a === b) return joined(digit(a), sameLength(afterLow, afterHigh));
+  if (a === b) return `${a}${sameLength(afterLow, afterHigh)}`;
   const isFromZero = /^0*$/.test(afterLow);
   const isToNine = /^9*$/.test(afterHigh);
   const from = isFromZero ? a : a + 1;
   const to = isToNine ? b : b - 1;
   return oneOf([
-    isFromZero ? null : joined(digit(a), sameLength(afterLow, '9'.repeat(rest))),
-    from > to ? null : joined(digitRange(from, to), repeated(rest)),
-    isToNine ? null : joined(digit(b), sameLength('0'.repeat(rest), afterHigh)),
+    isFromZero ? null : `${a}${sameLength(afterLow, '9'.repeat(rest))}`,
+    from > to ? null : `${digitRange(from, to)}${repeated(rest)}`,
+    isToNine ? null : `${b}${sameLength('0'.repeat(rest), afterHigh)}`,
   ])!;
 }
 
-/** Numbers in a range; null if there is none. */
-export function numberExpression({ min, max }: NumberRange): string | null {
-  if (!min && !max) return ANY_NUMBER;
+/** Numbers in a range, as a regular expression; null if there is none. */
+export function numberPattern({ min, max }: NumberRange): string | null {
   if (min && max) {
     const order = compare(min.value, max.value);
     if (order > 0 || (order === 0 && (min.isExclusive || max.isExclusive))) return null;
@@ -105,28 +101,28 @@ export function numberExpression({ min, max }: NumberRange): string | null {
   const mirrored = (bound: Bound): Bound => ({ value: negated(bound.value), isExclusive: bound.isExclusive });
   const negative =
     !min || isBelow(min)
-      ? magnitudeExpression(
+      ? magnitudePattern(
           max && isBelow(max) ? mirrored(max) : { value: zero, isExclusive: true },
           min && mirrored(min),
         )
       : null;
   const positive = isBelow(max)
     ? null
-    : magnitudeExpression(min && !isBelow(min) ? min : { value: zero, isExclusive: false }, max);
-  return oneOf([negative === null ? null : `"-" ${negative}`, positive]);
+    : magnitudePattern(min && !isBelow(min) ? min : { value: zero, isExclusive: false }, max);
+  return oneOf([negative === null ? null : `-${negative}`, positive]);
 }
 
 const negated = ({ units, places }: Decimal): Decimal => ({ units: -units, places });
 
 /** Numbers that are not negative, between bounds of which the lower one is not negative. */
-function magnitudeExpression(min: Bound, max: Bound | null): string | null {
+function magnitudePattern(min: Bound, max: Bound | null): string | null {
   const low = digitsOf(min.value);
   const whole = BigInt(low.whole);
-  const atLow = (rest: string | null) => (rest === null ? null : joined(digit(low.whole), rest));
+  const atLow = (rest: string | null) => (rest === null ? null : `${low.whole}${rest}`);
   if (!max) {
     return oneOf([
       atLow(fractionFrom(low.fraction, min.isExclusive)),
-      joined(wholeExpression(whole + 1n, null)!, FRACTION),
+      `${wholePattern(whole + 1n, null)!}${FRACTION}`,
     ]);
   }
   const high = digitsOf(max.value);
@@ -135,61 +131,61 @@ function magnitudeExpression(min: Bound, max: Bound | null): string | null {
   if (whole === top) {
     return atLow(fractionBetween(low.fraction, min.isExclusive, high.fraction, max.isExclusive));
   }
-  const inner = wholeExpression(whole + 1n, top - 1n);
+  const inner = wholePattern(whole + 1n, top - 1n);
   const upTo = fractionUpTo(high.fraction, max.isExclusive);
   return oneOf([
     atLow(fractionFrom(low.fraction, min.isExclusive)),
-    inner === null ? null : joined(inner, FRACTION),
-    upTo === null ? null : joined(digit(high.whole), upTo),
+    inner === null ? null : `${inner}${FRACTION}`,
+    upTo === null ? null : `${high.whole}${upTo}`,
   ]);
 }
 
 /** Behind a whole number: the point and digits that are worth at least `least` (the digits behind its point). */
 function fractionFrom(least: string, isExclusive: boolean): string {
-  if (least === '') return isExclusive ? `"." ${ABOVE_ZERO}` : FRACTION;
-  return `"." ${digitsFrom(least, isExclusive)}`;
+  if (least === '') return isExclusive ? `\\.${ABOVE_ZERO}` : FRACTION;
+  return `\\.${digitsFrom(least, isExclusive)}`;
 }
 
 function digitsFrom(least: string, isExclusive: boolean): string {
   if (least === '') return isExclusive ? ABOVE_ZERO : DIGITS;
   const first = Number(least[0]);
   return oneOf([
-    first === 9 ? null : joined(digitRange(first + 1, 9), DIGITS),
-    joined(digit(first), digitsFrom(least.slice(1), isExclusive)),
+    first === 9 ? null : `${digitRange(first + 1, 9)}${DIGITS}`,
+    `${first}${digitsFrom(least.slice(1), isExclusive)}`,
   ])!;
 }
 
 function fractionUpTo(most: string, isExclusive: boolean): string | null {
-  if (most === '') return isExclusive ? null : '("." "0"+)?';
-  return `("." ${digitsUpTo(most, isExclusive)})?`;
+  if (most === '') return isExclusive ? null : '(?:\\.0+)?';
+  return `(?:\\.${digitsUpTo(most, isExclusive)})?`;
 }
 
 function digitsUpTo(most: string, isExclusive: boolean): string | null {
   const first = Number(most[0]);
   return oneOf([
-    first === 0 ? null : joined(digitRange(0, first - 1), DIGITS),
-    afterLast(most, isExclusive, digit(first)),
+    first === 0 ? null : `${digitRange(0, first - 1)}${DIGITS}`,
+    afterLast(most, isExclusive, String(first)),
   ]);
 }
 
 /** The way along the upper bound itself; what stops early is below it. */
 function afterLast(most: string, isExclusive: boolean, first: string): string | null {
   const rest = most.slice(1);
-  if (rest === '') return isExclusive ? null : joined(first, '"0"*');
+  if (rest === '') return isExclusive ? null : `${first}0*`;
   const more = digitsUpTo(rest, isExclusive);
-  return more === null ? first : `${first} (${more})?`;
+  return more === null ? first : `${first}(?:${more})?`;
 }
 
 function fractionBetween(low: string, isAbove: boolean, high: string, isBelow: boolean): string | null {
   const allowsZero = low === '' && !isAbove && (high !== '' || !isBelow);
   const digits = digitsBetween(low, isAbove, high, isBelow);
   if (digits === null) return allowsZero ? '' : null;
-  return allowsZero ? `("." ${digits})?` : `"." ${digits}`;
+  return allowsZero ? `(?:\\.${digits})?` : `\\.${digits}`;
 }
 
 /** At least one digit. */
 function digitsBetween(low: string, isAbove: boolean, high: string, isBelow: boolean): string | null {
-  if (low === '' && !isAbove) return high === '' ? (isBelow ? null : '"0"+') : digitsUpTo(high, isBelow);
+  if (low === '' && !isAbove) return high === '' ? (isBelow ? null : '0+') : digitsUpTo(high, isBelow);
   if (high === '') return null;
   const [a, b] = [Number(low[0] ?? 0), Number(high[0])];
   if (a > b) return null;
@@ -197,13 +193,13 @@ function digitsBetween(low: string, isAbove: boolean, high: string, isBelow: boo
   if (a === b) {
     const allowsEnd = afterLow === '' && !isAbove && (afterHigh !== '' || !isBelow);
     const more = digitsBetween(afterLow, isAbove, afterHigh, isBelow);
-    if (more === null) return allowsEnd ? digit(a) : null;
-    return allowsEnd ? `${digit(a)} (${more})?` : joined(digit(a), more);
+    if (more === null) return allowsEnd ? String(a) : null;
+    return allowsEnd ? `${a}(?:${more})?` : `${a}${more}`;
   }
   return oneOf([
-    joined(digit(a), digitsFrom(afterLow, isAbove)),
-    b - a > 1 ? joined(digitRange(a + 1, b - 1), DIGITS) : null,
-    afterLast(high, isBelow, digit(b)),
+    `${a}${digitsFrom(afterLow, isAbove)}`,
+    b - a > 1 ? `${digitRange(a + 1, b - 1)}${DIGITS}` : null,
+    afterLast(high, isBelow, String(b)),
   ]);
 }
 
@@ -228,7 +224,7 @@ export function multiplesExpression(
   const listed = range.min && range.max ? listMultiples(range as { min: Bound; max: Bound }, unit) : null;
   if (listed) {
     const values = isInteger ? listed.filter(({ places }) => places === 0) : listed;
-    return oneOf(values.map((value) => digit(spelled(value))));
+    return values.length === 0 ? null : values.map((value) => `"${spelled(value)}"`).join(' | ');
   }
   const isUnbounded = !range.min && !range.max;
   if (isUnbounded && unit.places === 0 && unit.units <= LARGEST_DIVISOR) {

@@ -1,5 +1,8 @@
+import { automatonRules } from '../automaton-rules.ts';
 import { type EbnfGrammar, escapeClass } from '../ebnf.ts';
 import type { LanguagePart } from '../guard/spec.ts';
+import { parseRegex } from '../language/regex.ts';
+import { regexAutomaton } from '../language/regex-automaton.ts';
 import { Alternatives, type Conjunction, commonTypes, type PostCheck, valuesOf } from './alternatives.ts';
 import { arrayExpression } from './array-rules.ts';
 import { decimalOf } from './decimal.ts';
@@ -7,10 +10,10 @@ import {
   ANY_INTEGER,
   ANY_NUMBER,
   type Bound,
-  integerExpression,
+  integerPattern,
   multiplesExpression,
   type NumberRange,
-  numberExpression,
+  numberPattern,
 } from './numbers.ts';
 import { objectExpression } from './object-rules.ts';
 import { isRecord, type JsonType, pathTo, type SchemaDocument, schemaError } from './schema.ts';
@@ -310,12 +313,15 @@ export class ValueRules {
       }
       this.#reportStep(node);
     }
-    const expression = isInteger
-      ? range.min || range.max
-        ? integerExpression(range)
-        : ANY_INTEGER
-      : numberExpression(range);
-    return expression === null ? null : this.grammar.rule(isInteger ? 'integer' : 'number', expression);
+    if (!range.min && !range.max) {
+      return isInteger ? this.grammar.rule('integer', ANY_INTEGER) : this.grammar.rule('number', ANY_NUMBER);
+    }
+    const pattern = isInteger ? integerPattern(range) : numberPattern(range);
+    if (pattern === null) return null;
+    // By an automaton, since ranges of numbers with different lengths begin alike.
+    return this.grammar.once(`number ${pattern}`, () =>
+      automatonRules(this.grammar, 'digits', regexAutomaton(parseRegex(`^(?:${pattern})$`))),
+    );
   }
 
   #reportStep(node: Conjunction[number]): void {

@@ -151,7 +151,8 @@ describe('random schemas', () => {
         const value: unknown = JSON.parse(text);
         const isDoubled = new Set(keysOf(text)).size < keysOf(text).length;
         // Between a key that comes twice and its last value JSON Schema sees no difference, but it counts.
-        if (compiled.checks.length > 0 || isDoubled) return;
+        // And numbers of many digits are others once they are read.
+        if (compiled.checks.length > 0 || isDoubled || /\d{15}/.test(text)) return;
         expect(validateJson(given, value), text).toBeNull();
         expect(ajv.validate(given, value), `${text}: ${ajv.errorsText()}`).toBe(true);
       }),
