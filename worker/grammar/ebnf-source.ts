@@ -69,6 +69,7 @@ export function writeRules(root: string, rules: ReadonlyMap<string, string>): st
     const { pieces } = bodies.get(name)!;
     return pieces
       .map(({ kind, text }, index) => {
+        if (kind === 'class') return withoutSigns(text);
         if (kind !== 'name' || kept.has(text) || MACRO_WORDS.has(text)) return text;
         const inner = write(text);
         return /^[*+?{]/.test(pieces[index + 1]?.text ?? '') ? `(${inner})` : inner;
@@ -87,6 +88,10 @@ export function writeRules(root: string, rules: ReadonlyMap<string, string>): st
   }
   return lines;
 }
+
+/** A negated class does not mean the characters that stand for tokens and signals. */
+const withoutSigns = (text: string) =>
+  text.startsWith('[^') && !text.includes('\\u0000-\\u001f') ? `[^\\u0001-\\u0003${text.slice(2)}` : text;
 
 function readBody(source: string): Body {
   const pieces = [...ebnfPieces(source)];
