@@ -154,7 +154,7 @@ class CallsReader {
         if (!text.startsWith(next, at) || this.#startOf(text, at + next.length) === null) break;
         at += next.length;
       }
-      at = this.#expect(text, at, blockEnd);
+      at = this.#expect(text, at, blockEnd.trimEnd());
       // Without a block calls follow each other behind their separator, which need not begin with the trigger.
       if (blockStart === '' && this.#startOf(text, at + this.#markup(separator).length) !== null) {
         if (text.startsWith(this.#markup(separator), at)) at += this.#markup(separator).length;
@@ -194,14 +194,16 @@ class CallsReader {
     const start = this.#startOf(text, at);
     if (!start)
       throw new UnreadableError(`No call begins at ${at}: ${JSON.stringify(text.slice(at, at + 60))}`);
-    const { arguments: style, callEnd } = this.#writing;
+    const { arguments: style, callEnd, blockStart } = this.#writing;
+    // White space behind the last closer is text, if text follows.
+    const closer = blockStart === '' ? callEnd.trimEnd() : callEnd;
     if (style === 'json') {
       const end = jsonEnd(text, start.end);
       const json: unknown = JSON.parse(text.slice(start.end, end));
-      return { call: { name: start.name, arguments: { json } }, end: this.#expect(text, end, callEnd) };
+      return { call: { name: start.name, arguments: { json } }, end: this.#expect(text, end, closer) };
     }
     const { parameters, end } = this.#readParameters(text, start.end, style);
-    return { call: { name: start.name, arguments: { parameters } }, end: this.#expect(text, end, callEnd) };
+    return { call: { name: start.name, arguments: { parameters } }, end: this.#expect(text, end, closer) };
   }
 
   #readParameters(text: string, from: number, { open, close, separator }: ParameterWriting) {
@@ -277,7 +279,11 @@ function readChannels(
       body(writing.preambleStart) ?? body(writing.contentStart) ?? body(writing.constrainedStart);
     const called = tools.find(({ name }) => body(writing.callStart(name)) !== null);
     if (called) {
-      const json: unknown = JSON.parse(body(writing.callStart(called.name))!);
+      const written = body(writing.callStart(called.name))!;
+      const end = jsonEnd(written, 0);
+      if (written.slice(end) !== mark(writing.callEnd ?? ''))
+        throw new UnreadableError(`Behind the arguments: ${written.slice(end)}`);
+      const json: unknown = JSON.parse(written.slice(0, end));
       calls.push({ name: called.name, arguments: { json } });
     } else if (thought !== null) thoughts.push(thought);
     else if (content !== null) contents.push(content);
