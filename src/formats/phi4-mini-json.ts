@@ -10,7 +10,7 @@
 import type { Family } from './family.ts';
 import { listWriting, taggedJson } from './shapes/tagged-json.ts';
 
-const MARKER = 'functools';
+const MARKER = 'functools[';
 
 export const family: Family = {
   tools: [
@@ -18,11 +18,11 @@ export const family: Family = {
       format: taggedJson({
         name: 'phi4_mini_json',
         start: { text: MARKER, token: 'never' },
+        opensList: true,
         opensInReasoning: false,
-        writing: { ...listWriting(MARKER, ''), trigger: `${MARKER}[` },
+        writing: { ...listWriting('functools', ''), trigger: MARKER },
       }),
-      recognise: ({ chatTemplate }) =>
-        chatTemplate.includes(`${MARKER}[`) || chatTemplate.includes('<|/tool|>'),
+      recognise: ({ chatTemplate }) => chatTemplate.includes(MARKER) || chatTemplate.includes('<|/tool|>'),
     },
   ],
 };

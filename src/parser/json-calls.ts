@@ -230,13 +230,15 @@ export class JsonEnvelopeReader implements CallReader {
 export class JsonEnvelopeListReader implements CallReader {
   readonly #context: CallReaderContext;
   readonly #envelope: JsonEnvelope;
-  #expects: 'open' | 'item' | 'next' | 'closed' = 'open';
+  #expects: 'open' | 'item' | 'next' | 'closed';
   #item: JsonEnvelopeReader | null = null;
   #count = 0;
 
-  constructor(context: CallReaderContext, envelope: JsonEnvelope) {
+  /** `isOpen`: the list's bracket was read already. */
+  constructor(context: CallReaderContext, envelope: JsonEnvelope, isOpen = false) {
     this.#context = context;
     this.#envelope = envelope;
+    this.#expects = isOpen ? 'item' : 'open';
   }
 
   get inString(): boolean {

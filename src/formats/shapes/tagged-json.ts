@@ -17,7 +17,7 @@ import {
   type Terminals,
   type ToolFormat,
 } from '../../parser/format.ts';
-import { type JsonEnvelope, JsonEnvelopesReader } from '../../parser/json-calls.ts';
+import { type JsonEnvelope, JsonEnvelopeListReader, JsonEnvelopesReader } from '../../parser/json-calls.ts';
 
 export interface TaggedJson {
   name: string;
@@ -25,6 +25,8 @@ export interface TaggedJson {
   /** Absorbed where it stands behind a call. */
   end?: Terminal;
   envelope?: JsonEnvelope;
+  /** The start marker ends with the list's bracket. */
+  opensList?: boolean;
   /** The markers may begin a call inside reasoning. Default: yes. */
   opensInReasoning?: boolean;
   writing: CallWriting | null;
@@ -50,6 +52,7 @@ export function taggedJson({
   start,
   end,
   envelope = NAME_AND_ARGUMENTS,
+  opensList = false,
   opensInReasoning = true,
   writing,
   terminals,
@@ -77,7 +80,10 @@ export function taggedJson({
       [CALL]: {
         text: 'call',
         on: { ...opener, ...(end && { CALL_END: { to: CONTENT } }) },
-        createReader: (context) => new JsonEnvelopesReader(context, envelope),
+        createReader: (context) =>
+          opensList
+            ? new JsonEnvelopeListReader(context, envelope, true)
+            : new JsonEnvelopesReader(context, envelope),
         done: AFTER,
       },
       [AFTER]: {
@@ -107,7 +113,7 @@ export const objectWriting = (start: string, end: string, argumentsKey = 'argume
   callStart: (name) => [`${start}{"name": ${JSON.stringify(name)}, ${JSON.stringify(argumentsKey)}: `],
   callEnd: `}${end}`,
   arguments: 'json',
-  trigger: start,
+  trigger: start.trimEnd(),
 });
 
 /** How a list of objects in one pair of tags is written. */
