@@ -62,7 +62,7 @@ for (const format of values.format === undefined ? known : [values.format]) {
   const refused = [...result.refused.values()].reduce((sum, count) => sum + count, 0);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   console.log(
-    `${format}: ${result.passed} passed, ${result.failures.length} failed, ${result.capped} at the cap, ${refused} refused, ${result.tokens} tokens, ${seconds} s`,
+    `${format}: ${result.passed} passed, ${result.failures.length} failed, ${result.capped} at the cap, ${result.unheld} checked and refused, ${refused} requests refused, ${result.tokens} tokens, ${seconds} s`,
   );
   for (const line of result.coverage.lines()) console.log(`  ${line}`);
   for (const [reason, count] of result.refused) console.log(`  refused ${count}: ${reason}`);

@@ -1,5 +1,5 @@
 /** Random walks through the grammars of a format, each read back by its parser. */
-import { BadRequestError } from '../../src/errors.ts';
+import { BadRequestError, SchemaViolationError } from '../../src/errors.ts';
 import { type Disagreement, judge } from './compare.ts';
 import { Coverage } from './coverage.ts';
 import { Random } from './random.ts';
@@ -33,6 +33,8 @@ export interface AgreeResult {
   failures: Failure[];
   /** Walks that reached the cap of tokens. */
   capped: number;
+  /** Answers that the product itself refused: their schemas are held in part only. */
+  unheld: number;
   /** Requests that were refused, by the reason. */
   refused: Map<string, number>;
   tokens: number;
@@ -48,6 +50,7 @@ export async function agree(options: AgreeOptions): Promise<AgreeResult> {
     passed: 0,
     failures: [],
     capped: 0,
+    unheld: 0,
     refused: new Map(),
     tokens: 0,
     coverage: new Coverage(),
@@ -122,6 +125,7 @@ async function runWalk(
         result.capped++;
         return;
       }
+      constraint.finish();
     } finally {
       constraint.dispose();
     }
@@ -132,6 +136,10 @@ async function runWalk(
       result.coverage.add(request, choice);
     }
   } catch (error) {
+    if (error instanceof SchemaViolationError) {
+      result.unheld++;
+      return;
+    }
     if (error instanceof BadRequestError) {
       const reason = `${error.code}: ${error.message}`;
       result.refused.set(reason, (result.refused.get(reason) ?? 0) + 1);

@@ -26,6 +26,12 @@ const REASONING: Readonly<Record<string, string | null>> = {
 /** A harmony model ends its turn behind a call by one token, behind an answer by another. */
 const EOS: Readonly<Record<string, readonly string[]>> = { gptoss: ['<|return|>', '<|call|>'] };
 
+/** Tokens that markers are spelled with. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  kimi_k3: ['<|open|>', '<|close|>', '<|sep|>'],
+  internlm: ['<|action_start|>', '<|plugin|>', '<|action_end|>'],
+};
+
 /** Tool formats whose calls a grammar can write; of several names of one format the first. */
 export async function walkedFormats(): Promise<string[]> {
   const names: string[] = [];
@@ -52,7 +58,7 @@ export async function subjectOf(tools: string, base: BaseName, areTokens: boolea
     .filter(({ token }) => token === 'required' || (areTokens && token === 'optional'))
     .flatMap(spellings);
   const ends = EOS[tools] ?? ['<|im_end|>'];
-  const vocabulary = new WalkVocabulary(base, [...markers, ...ends]);
+  const vocabulary = new WalkVocabulary(base, [...markers, ...(PARTS[tools] ?? []), ...ends]);
   const eosTokenIds = ends.map((text) => vocabulary.added.get(text)!);
   const constraints = new Constraints({
     table: vocabulary.table,

@@ -1,6 +1,6 @@
 /** What a grammar does not hold of a schema is checked when the answer is there. */
 import { SchemaViolationError } from '../../src/errors.ts';
-import { createParser, type MessageFormat, type TokenReader } from '../../src/parser/index.ts';
+import { createParser, heldFormat, type MessageFormat, type TokenReader } from '../../src/parser/index.ts';
 import type { Constraint } from '../../src/protocol.ts';
 import { validateJson } from './json-schema/index.ts';
 
@@ -21,7 +21,7 @@ export function checkAnswer(ids: readonly number[], options: PostCheckOptions): 
   const { calls, content } = options.constraint;
   const functions = calls?.functions ?? [];
   const parser = createParser({
-    format: options.format,
+    format: heldFormat(options.format, { calls: calls !== null }),
     vocabulary: options.vocabulary,
     templateArguments: options.templateArguments,
     prompt: { ids: options.promptTokenIds },
