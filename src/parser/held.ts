@@ -23,11 +23,17 @@ import {
 /** Terminal of an opener that is longer than what otherwise begins a call. */
 const TRIGGER = 'TRIGGER';
 
-/** @param calls whether the grammar writes calls at all */
-export function heldFormat(format: MessageFormat, { calls }: { calls: boolean }): MessageFormat {
+/** What a grammar writes behind the reasoning. */
+export interface HeldAnswer {
+  calls: boolean;
+  /** Content in a form of its own; calls come instead of it, not in it. */
+  content: boolean;
+}
+
+export function heldFormat(format: MessageFormat, { calls, content: hasForm }: HeldAnswer): MessageFormat {
   // A message on a channel says what it is.
   if (format.channels) return format;
-  const opener = calls && format.tools ? openerOf(format.tools) : null;
+  const opener = calls && format.tools ? openerOf(format.tools, hasForm) : null;
   const states = (all: States): States => {
     const content: State = { ...all[CONTENT]!, on: opener?.on ?? {} };
     const reasoning = all[REASONING];
@@ -64,7 +70,10 @@ function openerOf({
   );
   const own = isWhole ? name : TRIGGER;
   return {
-    on: { ...Object.fromEntries(separators), [own]: { ...transition, hold: 'any' } },
+    on: {
+      ...Object.fromEntries(separators),
+      [own]: { ...transition, hold: 'any', ...(isFirst && { when: 'first' }) },
+    },
     terminals: { [own]: terminal },
   };
 }

@@ -2,7 +2,8 @@
 import { isThinking } from './compose.ts';
 import type { EndOfStream, ParserEvent } from './events.ts';
 import { type ChannelFormat, CONTENT, type MessageFormat, REASONING, spellings } from './format.ts';
-import { Machine, type Owners } from './machine.ts';
+import { Machine } from './machine.ts';
+import type { Owners } from './owners.ts';
 import type { Parser, ParserDelta } from './parser.ts';
 import { SchemaView } from './schema.ts';
 import { lastPromptMarker, type TokenReader, TokenScanner } from './token-scanner.ts';
@@ -10,7 +11,7 @@ import { lastPromptMarker, type TokenReader, TokenScanner } from './token-scanne
 export { compose, composeChannels, isThinking } from './compose.ts';
 export type { EndOfStream, ParserEvent } from './events.ts';
 export type { MessageFormat, ReasoningFormat, ToolFormat } from './format.ts';
-export { heldFormat } from './held.ts';
+export { type HeldAnswer, heldFormat } from './held.ts';
 export type { Parser, ParserDelta } from './parser.ts';
 export type { TokenReader } from './token-scanner.ts';
 

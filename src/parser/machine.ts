@@ -15,13 +15,13 @@ import {
   type State,
   type States,
   spellings,
-  type TextRole,
   type Transition,
 } from './format.ts';
+import { Input, type Mark } from './input.ts';
 import { Layout } from './layout.ts';
 import { type Match, Matcher } from './matcher.ts';
+import { OWNERS, type Owners } from './owners.ts';
 import type { SchemaView } from './schema.ts';
-import { TokenPositions } from './token-positions.ts';
 
 /** More held text than this is no call, whatever it says. */
 const HOLD_LIMIT = 65536;
@@ -40,13 +40,6 @@ export interface MachineOptions {
   callsInHistory: number;
 }
 
-/** A stretch of the input that is one marker token. */
-interface Mark {
-  start: number;
-  end: number;
-  terminal: string;
-}
-
 interface Hold {
   start: number;
   openerEnd: number;
@@ -62,30 +55,9 @@ interface Hold {
   owned: Owners;
 }
 
-/** Characters of the input by what they became. */
-export interface Owners {
-  reasoning: number;
-  content: number;
-  /** Names, keys, values and the text around them, of calls finished or not. */
-  call: number;
-  /** Markers, and white space that is layout. */
-  markup: number;
-}
-
-const OWNERS: Readonly<Record<TextRole, keyof Owners>> = {
-  content: 'content',
-  reasoning: 'reasoning',
-  name: 'call',
-  value: 'call',
-  call: 'call',
-  layout: 'markup',
-  discard: 'markup',
-};
-
 export class Machine {
   readonly #options: MachineOptions;
   readonly #layout: Layout;
-  readonly #positions = new TokenPositions();
   readonly #matchers = new Map<string, Matcher>();
   readonly #sink: CallSink;
   #events: ParserEvent[] = [];
@@ -94,12 +66,7 @@ export class Machine {
   #state: State;
   #matcher: Matcher;
 
-  /** Input not read yet, from `#at` on; `#base` is the position of its first character in the stream. */
-  #buffer = '';
-  #at = 0;
-  #base = 0;
-  #marks: Mark[] = [];
-  #mark = 0;
+  readonly #input = new Input();
   #hold: Hold | null = null;
   #isEnded = false;
   #owned: Owners = { reasoning: 0, content: 0, call: 0, markup: 0 };
@@ -128,7 +95,7 @@ export class Machine {
       tools: options.tools,
       inHistory: options.callsInHistory,
       emit: (event) => this.#events.push(event),
-      tokens: () => this.#tokensRead(),
+      tokens: () => this.#input.tokensRead(),
     });
     this.#sink = {
       start: (name) => this.#startCall(name, name),
@@ -138,7 +105,7 @@ export class Machine {
   }
 
   get reasoningTokens(): number {
-    return this.#positions.counted;
+    return this.#input.positions.counted;
   }
 
   get inReasoning(): boolean {
@@ -163,32 +130,30 @@ export class Machine {
   }
 
   appendText(text: string): void {
-    this.#buffer += text;
+    this.#input.append(text);
   }
 
   /** A marker token with its text. */
   appendMark(terminal: string, text: string): void {
-    const start = this.#base + this.#buffer.length;
-    this.#buffer += text;
-    this.#marks.push({ start, end: start + text.length, terminal });
+    this.#input.appendMark(terminal, text);
   }
 
   /** The prompt's last turn as far as it goes: read, but nobody's output. */
   readPrompt(): void {
     while (this.#step(false));
     this.#trim();
-    this.#positions.skip(this.#base + this.#buffer.length);
+    this.#input.positions.skip(this.#input.end);
     this.#takeEvents();
   }
 
   /** The text appended since the last call of this is one token's. */
   endToken(): void {
-    this.#positions.add(this.#base + this.#buffer.length);
+    this.#input.positions.add(this.#input.end);
   }
 
   /** Text that came late belongs to the token before. */
   extendToken(): void {
-    this.#positions.extend(this.#base + this.#buffer.length);
+    this.#input.positions.extend(this.#input.end);
   }
 
   /** Reads what was appended, as far as its meaning is certain. */
@@ -224,26 +189,20 @@ export class Machine {
 
   /** Forgets what was read, keeping what a release would need. */
   #trim(): void {
-    if (this.#at > 0) {
-      this.#hold?.chunks.push(this.#buffer.slice(0, this.#at));
-      this.#buffer = this.#at === this.#buffer.length ? '' : this.#buffer.slice(this.#at);
-      this.#base += this.#at;
-      this.#at = 0;
+    const input = this.#input;
+    if (input.at > 0) {
+      const read = input.cut();
+      this.#hold?.chunks.push(read);
     }
-    if (this.#hold) return;
-    if (this.#mark > 0) {
-      this.#marks.splice(0, this.#mark);
-      this.#mark = 0;
-    }
-    this.#positions.forget(this.#base);
+    if (!this.#hold) input.forget();
   }
 
   /** Reads a run of text, or one marker. False when there is nothing to read, or only what must be waited for. */
   #step(isFinal: boolean): boolean {
-    const mark = this.#marks[this.#mark];
-    const end = mark ? mark.start - this.#base : this.#buffer.length;
-    const limit = this.#hold ? Math.min(end, this.#hold.start + HOLD_LIMIT - this.#base) : end;
-    if (this.#at < limit) {
+    const mark = this.#input.nextMark;
+    const end = mark ? mark.start - this.#input.base : this.#input.text.length;
+    const limit = this.#hold ? Math.min(end, this.#hold.start + HOLD_LIMIT - this.#input.base) : end;
+    if (this.#input.at < limit) {
       const isSettled = limit === end && (isFinal || mark !== undefined);
       const hasRead =
         this.#state.text === 'call' && this.#reader
@@ -255,16 +214,21 @@ export class Machine {
       this.#release();
       return true;
     }
-    if (!mark || this.#mustWait(mark.terminal, mark.end - this.#base, isFinal)) return false;
-    this.#mark++;
+    if (!mark || this.#mustWait(mark.terminal, mark.end - this.#input.base, isFinal)) return false;
+    this.#input.mark++;
     this.#readMark(mark);
     return true;
   }
 
   #readText(limit: number, isSettled: boolean, isFinal: boolean): boolean {
-    const match = this.#matcher.find(this.#buffer, this.#at, limit, isSettled && !this.#dropsCutMarker());
+    const match = this.#matcher.find(
+      this.#input.text,
+      this.#input.at,
+      limit,
+      isSettled && !this.#dropsCutMarker(),
+    );
     const end = match ? match.at : limit;
-    if (end > this.#at && !this.#text(end)) return true;
+    if (end > this.#input.at && !this.#text(end)) return true;
     if (!match) return true;
     if (match.length > 0 && this.#mustWait(match.terminal, end + match.length, isFinal)) return false;
     return this.#meet(match, isSettled);
@@ -272,7 +236,7 @@ export class Machine {
 
   /** The character after the marker decides whether it is quoted, and has not come yet. */
   #mustWait(terminal: string, end: number, isFinal: boolean): boolean {
-    if (isFinal || this.#last !== '`' || end < this.#buffer.length) return false;
+    if (isFinal || this.#last !== '`' || end < this.#input.text.length) return false;
     const entry = this.#state.on[terminal];
     return entry !== undefined && !Array.isArray(entry) && (entry as Transition).when === 'unquoted';
   }
@@ -284,17 +248,17 @@ export class Machine {
 
   #readCall(reader: CallReader, limit: number, isSettled: boolean): boolean {
     const before = this.#events.length;
-    const from = this.#at;
-    this.#at = reader.read(this.#buffer, from, limit);
-    this.#owned.call += this.#at - from;
-    for (const event of this.#events.slice(before)) event.tokens = this.#tokensRead();
+    const from = this.#input.at;
+    this.#input.at = reader.read(this.#input.text, from, limit);
+    this.#owned.call += this.#input.at - from;
+    for (const event of this.#events.slice(before)) event.tokens = this.#input.tokensRead();
     if (reader.isDone) {
       this.#reader = null;
       this.#enter(this.#state.done ?? CONTENT);
       return true;
     }
-    if (this.#at === limit) return true;
-    const match = this.#matcher.matchAt(this.#buffer, this.#at, limit, isSettled);
+    if (this.#input.at === limit) return true;
+    const match = this.#matcher.matchAt(this.#input.text, this.#input.at, limit, isSettled);
     if (match) return this.#meet(match, isSettled);
     this.#failCall();
     return true;
@@ -304,8 +268,8 @@ export class Machine {
   #meet(match: Match, isSettled: boolean): boolean {
     if (match.length === 0) {
       if (!isSettled) return false;
-      this.#owned.markup += this.#buffer.length - this.#at;
-      this.#at = this.#buffer.length;
+      this.#owned.markup += this.#input.text.length - this.#input.at;
+      this.#input.at = this.#input.text.length;
       return true;
     }
     const end = match.at + match.length;
@@ -314,11 +278,11 @@ export class Machine {
   }
 
   #readMark(mark: Mark): void {
-    const end = mark.end - this.#base;
+    const end = mark.end - this.#input.base;
     if (this.#state.text === 'call' && this.#reader?.inString) {
-      this.#reader.read(this.#buffer, this.#at, end);
-      this.#owned.call += end - this.#at;
-      this.#at = end;
+      this.#reader.read(this.#input.text, this.#input.at, end);
+      this.#owned.call += end - this.#input.at;
+      this.#input.at = end;
     } else if (!this.#apply(mark.terminal, end)) this.#readUnmapped(end);
   }
 
@@ -327,15 +291,15 @@ export class Machine {
     if (this.#state.text === 'call' && this.#reader) this.#failCall();
     else if (!this.#text(end)) {
       // The text belongs to another state, where the marker may mean something.
-      const terminal = this.#marks[this.#mark - 1];
-      if (terminal && terminal.start - this.#base === this.#at) this.#mark--;
+      const mark = this.#input.lastMark;
+      if (mark?.start === this.#input.position) this.#input.mark--;
     }
   }
 
   /** Text up to `end` in the current state. False when it belongs to another state and was not read. */
   #text(end: number): boolean {
-    const from = this.#at;
-    const text = this.#buffer.slice(from, end);
+    const from = this.#input.at;
+    const text = this.#input.text.slice(from, end);
     const role = this.#state.text;
     if (role === 'content' && this.#state.otherwise !== undefined) {
       const visible = text.search(/\S/);
@@ -359,28 +323,28 @@ export class Machine {
         if (this.#hold) this.#release();
         else {
           this.#owned.markup += visible;
-          this.#at = from + visible;
+          this.#input.at = from + visible;
           this.#enter(this.#state.otherwise ?? CONTENT);
         }
         return false;
       }
     }
     this.#owned[OWNERS[role]] += text.length;
-    this.#at = end;
+    this.#input.at = end;
     return true;
   }
 
   /** Text of the answer, or of what is thought before it, up to `end`. */
   #deliver(role: 'content' | 'reasoning', end: number): void {
-    const from = this.#at;
-    const text = this.#buffer.slice(from, end);
-    const to = this.#base + end;
-    if (this.#stateName === REASONING) this.#positions.count(this.#base + from, to);
-    this.#layout.text(role, text, this.#positions.readAt(to));
+    const from = this.#input.at;
+    const text = this.#input.text.slice(from, end);
+    const to = this.#input.base + end;
+    if (this.#stateName === REASONING) this.#input.positions.count(this.#input.base + from, to);
+    this.#layout.text(role, text, this.#input.positions.readAt(to));
     this.#last = text[text.length - 1] ?? '';
     if (this.#before !== 'text' && /\S/.test(text)) this.#before = 'text';
     this.#owned[role] += text.length;
-    this.#at = end;
+    this.#input.at = end;
   }
 
   /** Text of a name or header. False when it grew too long to be one; what is left of it is read anew. */
@@ -388,7 +352,7 @@ export class Machine {
     const taken = text.slice(0, NAME_LIMIT + 1 - this.#collected.length);
     this.#collected += taken;
     this.#owned.call += taken.length;
-    this.#at += taken.length;
+    this.#input.at += taken.length;
     if (this.#collected.length <= NAME_LIMIT) return true;
     if (this.#hold) this.#release();
     else this.#salvage();
@@ -404,7 +368,7 @@ export class Machine {
     if (role !== 'content' && role !== 'reasoning') return;
     this.#owned.call -= salvaged.text.length;
     this.#owned[role] += salvaged.text.length;
-    this.#layout.text(role, salvaged.text, this.#tokensRead());
+    this.#layout.text(role, salvaged.text, this.#input.tokensRead());
   }
 
   /** Follows a terminal that begins at `#at`. False when it means nothing here. */
@@ -417,14 +381,14 @@ export class Machine {
       this.#release();
       return true;
     }
-    const length = end - this.#at;
+    const length = end - this.#input.at;
     if (hold) this.#openHold(transition, length);
-    const opener = this.#at;
-    this.#at += length;
+    const opener = this.#input.at;
+    this.#input.at += length;
     for (const action of actions) {
       if (!this.#act(action)) {
         // Released, or a name that is none: then the marker is all that was read.
-        if (this.#at === opener + length) this.#owned.markup += length;
+        if (this.#input.at === opener + length) this.#owned.markup += length;
         return true;
       }
     }
@@ -432,11 +396,11 @@ export class Machine {
     if (writes !== undefined) this.#calls.parameters?.text(writes);
     if (actions.includes('literal-unless-call')) {
       this.#owned.content += length;
-      this.#layout.pend('content', this.#buffer.slice(opener, this.#at), this.#tokensRead());
-      this.#last = this.#buffer[this.#at - 1]!;
+      this.#layout.pend('content', this.#input.text.slice(opener, this.#input.at), this.#input.tokensRead());
+      this.#last = this.#input.text[this.#input.at - 1]!;
     } else if (!actions.includes('literal')) this.#owned.markup += length;
     else {
-      this.#at = opener;
+      this.#input.at = opener;
       if (this.#state.text !== 'call') this.#text(opener + length);
     }
     return true;
@@ -456,7 +420,7 @@ export class Machine {
     if (guard === 'after-call') return this.#before === 'call';
     if (guard === 'blank') return this.#collected.trim() === '';
     if (guard === 'no-parameter') return this.#calls.parameters?.isEmpty ?? true;
-    if (guard === 'unquoted') return !(this.#last === '`' && this.#buffer[end] === '`');
+    if (guard === 'unquoted') return !(this.#last === '`' && this.#input.text[end] === '`');
     return guard === 'nested' ? this.#nesting > 0 : true;
   }
 
@@ -603,20 +567,15 @@ export class Machine {
     this.#before = 'call';
   }
 
-  #tokensRead(): number {
-    return this.#positions.readAt(this.#base + this.#at);
-  }
-
   /** From here on, at an opener of `length` characters, everything is kept. */
   #openHold(transition: Transition, length: number): void {
-    this.#buffer = this.#buffer.slice(this.#at);
-    this.#base += this.#at;
-    this.#at = 0;
+    const input = this.#input;
+    input.cut();
     this.#hold = {
-      start: this.#base,
-      openerEnd: this.#base + length,
+      start: input.base,
+      openerEnd: input.base + length,
       state: this.#stateName,
-      mark: this.#mark,
+      mark: input.mark,
       last: this.#last,
       nesting: this.#nesting,
       needsDeclared: transition.hold === 'declared',
@@ -652,11 +611,8 @@ export class Machine {
     const hold = this.#hold!;
     this.#hold = null;
     this.#reader = null;
-    this.#buffer = hold.chunks.join('') + this.#buffer;
-    this.#base = hold.start;
-    this.#at = 0;
+    this.#input.restore(hold.chunks.join(''), hold.mark);
     this.#owned = hold.owned;
-    this.#mark = hold.mark;
     this.#last = hold.last;
     this.#nesting = hold.nesting;
     this.#restore(hold.state);

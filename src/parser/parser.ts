@@ -1,5 +1,5 @@
 import type { EndOfStream, ParserEvent } from './events.ts';
-import type { Owners } from './machine.ts';
+import type { Owners } from './owners.ts';
 
 /** One piece of a stream: token ids (the usual case) or text without ids (a remote server). */
 export type ParserDelta = { ids: ArrayLike<number> } | { text: string };
