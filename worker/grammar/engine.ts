@@ -2,8 +2,8 @@ import type { Handle } from 'virtual:xgrammar';
 import { BadRequestError } from '../../src/errors.ts';
 import type { TokenTable } from '../../src/protocol.ts';
 import { escapeText, GUARD_HEADER } from './ebnf.ts';
-import type { Guard } from './guard/guard.ts';
-import type { GuardSpec } from './guard/spec.ts';
+import { Guard } from './guard/guard.ts';
+import { type GuardSpec, isTextSpec } from './guard/spec.ts';
 import { GrammarMatcher } from './matcher.ts';
 import { TOKEN_END, TOKEN_START } from './signs.ts';
 import { GrammarVocabulary } from './vocabulary.ts';
@@ -60,6 +60,7 @@ export class GrammarEngine {
   /** Loads what the first compile needs, which otherwise waits for it. */
   async prepare(): Promise<void> {
     await this.#acquire();
+    this.vocabulary.order({ isJson: true, closer: '' });
   }
 
   /**
@@ -153,13 +154,14 @@ class CachedGrammar implements CompiledGrammar {
     this.#handle = handle;
     // Forgotten by the cache, it may still be held by a request.
     unused.register(this, handle);
+    const specs = guardsOf(source);
     this.#context = {
       module: instance.module,
       vocabulary,
-      specs: guardsOf(source),
+      specs,
       stopTokenIds,
       withheld: withheldBy(source, vocabulary, stopTokenIds),
-      guards: new Map<number, Guard>(),
+      guards: specs.map((spec) => (isTextSpec(spec) ? new Guard(spec, vocabulary) : null)),
     };
   }
 

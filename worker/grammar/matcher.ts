@@ -1,5 +1,5 @@
 import type { XgrammarMatcher, XgrammarModule } from 'virtual:xgrammar';
-import { Guard } from './guard/guard.ts';
+import type { Guard } from './guard/guard.ts';
 import type { GuardSpec } from './guard/spec.ts';
 import { SIGNAL, SIGNAL_LIMIT, TOKEN_END, TOKEN_START } from './signs.ts';
 import { type GrammarVocabulary, latin1 } from './vocabulary.ts';
@@ -12,8 +12,8 @@ export interface MatcherContext {
   stopTokenIds: ReadonlySet<number>;
   /** Added tokens that the grammar does not spell; they never come. */
   withheld: ReadonlySet<number>;
-  /** Guards of the grammar that were needed so far. */
-  guards: Map<number, Guard>;
+  /** Guards by number; null for specifications that follow no text. */
+  guards: readonly (Guard | null)[];
 }
 
 /** Where the guards stand; replaced, never changed. */
@@ -152,7 +152,7 @@ export class GrammarMatcher {
       point.tail = parts.at(-1)!.slice(-LONGEST_KEY);
     }
     if (active) {
-      const guard = this.#guard(active.number);
+      const guard = this.#context.guards[active.number]!;
       const place = guard.accept(active.place, id);
       const isKey = this.#context.specs[active.number]!.kind === 'key';
       const key = isKey ? active.key + latin1(bytes) : '';
@@ -174,7 +174,7 @@ export class GrammarMatcher {
     }
     const { active } = this.#point;
     if (active) {
-      const guard = this.#guard(active.number);
+      const guard = this.#context.guards[active.number]!;
       const allowed = guard.mask(active.place);
       const mayEnd = guard.mayEnd(active.place);
       const ends = mayEnd ? [...this.#context.stopTokenIds].filter((id) => this.#allows(id)) : [];
@@ -224,26 +224,11 @@ export class GrammarMatcher {
   }
 
   #takeSignal(number: number): void {
-    const { kind } = this.#context.specs[number]!;
     const last = this.#steps.at(-1);
     if (last) last.signals++;
-    const isText = kind === 'string' || kind === 'text' || kind === 'key';
-    const active = isText ? { number, place: this.#guard(number).start(), key: '' } : null;
+    const guard = this.#context.guards[number];
+    const active = guard ? { number, place: guard.start(), key: '' } : null;
     this.#point = { ...this.#point, active, keyClass: -1 };
-  }
-
-  #guard(number: number): Guard {
-    const { guards, specs, vocabulary } = this.#context;
-    let guard = guards.get(number);
-    if (!guard) {
-      const spec = specs[number]!;
-      if (spec.kind !== 'string' && spec.kind !== 'text' && spec.kind !== 'key') {
-        throw new Error(`Signal ${number} begins no text.`);
-      }
-      guard = new Guard(spec, vocabulary);
-      guards.set(number, guard);
-    }
-    return guard;
   }
 
   /**

@@ -1,5 +1,6 @@
 import { TokenFlag, type TokenTable } from '../../src/protocol.ts';
 import { questionText, SIGNAL_LIMIT, signalText, TOKEN_END, TOKEN_START } from './signs.ts';
+import { type TextSpelling, TokenOrder } from './token-order.ts';
 
 /** Added tokens that count as markup: those of white space alone are text like any other. */
 export function markerTokens(table: TokenTable): Map<string, number> {
@@ -37,8 +38,8 @@ export class GrammarVocabulary {
   readonly size: number;
   /** Ids of added tokens by their text. */
   readonly markers: ReadonlyMap<string, number>;
-  #sorted: SortedTokens | null = null;
-  #byBytes: Map<string, number> | null = null;
+  #byBytes: Map<string, number[]> | null = null;
+  readonly #orders = new Map<string, TokenOrder>();
 
   constructor(table: TokenTable, width: number) {
     this.table = table;
@@ -68,22 +69,37 @@ export class GrammarVocabulary {
     return list;
   }
 
-  /** Ordinary tokens in order of their bytes. */
-  get sorted(): SortedTokens {
-    this.#sorted ??= sortTokens(this);
-    return this.#sorted;
-  }
-
   /** The ordinary token with exactly these bytes, given as Latin-1. */
   find(wanted: string): number | undefined {
-    if (!this.#byBytes) {
-      this.#byBytes = new Map();
-      for (let id = this.table.flags.length - 1; id >= 0; id--) {
-        const bytes = this.bytes(id);
-        if (bytes.length > 0) this.#byBytes.set(latin1(bytes), id);
-      }
+    return this.#index.get(wanted)?.[0];
+  }
+
+  /** Ordinary tokens as texts of a kind are walked through with. */
+  order(spelling: TextSpelling): TokenOrder {
+    const key = JSON.stringify(spelling);
+    let order = this.#orders.get(key);
+    if (!order) {
+      order = new TokenOrder(this.#index, spelling);
+      this.#orders.set(key, order);
     }
-    return this.#byBytes.get(wanted);
+    return order;
+  }
+
+  /** Ids of ordinary tokens by their bytes as Latin-1, in the order of the bytes. */
+  get #index(): Map<string, number[]> {
+    if (!this.#byBytes) {
+      const ids = new Map<string, number[]>();
+      for (let id = 0; id < Math.min(this.width, this.table.flags.length); id++) {
+        const bytes = this.bytes(id);
+        if (bytes.length === 0) continue;
+        const text = latin1(bytes);
+        const same = ids.get(text);
+        if (same) same.push(id);
+        else ids.set(text, [id]);
+      }
+      this.#byBytes = new Map([...ids.keys()].sort().map((text) => [text, ids.get(text)!]));
+    }
+    return this.#byBytes;
   }
 
   #isText(id: number): boolean {
@@ -94,50 +110,6 @@ export class GrammarVocabulary {
 }
 
 const NOTHING = new Uint8Array(0);
-
-/** Tokens in order of their bytes, so that what they share is looked at once. */
-export interface SortedTokens {
-  ids: Int32Array;
-  /** Bytes of the tokens, one after the other. */
-  bytes: Uint8Array;
-  /** Length is the number of tokens + 1. */
-  offsets: Int32Array;
-  /** Bytes that a token shares with the one before it. */
-  shared: Int32Array;
-  /** Bytes of the longest token. */
-  longest: number;
-}
-
-function sortTokens(vocabulary: GrammarVocabulary): SortedTokens {
-  const entries: { id: number; key: string; bytes: Uint8Array }[] = [];
-  for (let id = 0; id < Math.min(vocabulary.width, vocabulary.table.flags.length); id++) {
-    const bytes = vocabulary.bytes(id);
-    if (bytes.length > 0) entries.push({ id, key: latin1(bytes), bytes });
-  }
-  entries.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.id - b.id));
-  const total = entries.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  const sorted: SortedTokens = {
-    ids: new Int32Array(entries.length),
-    bytes: new Uint8Array(total),
-    offsets: new Int32Array(entries.length + 1),
-    shared: new Int32Array(entries.length),
-    longest: 0,
-  };
-  let offset = 0;
-  let previous = NOTHING as Uint8Array;
-  for (const [index, { id, bytes }] of entries.entries()) {
-    sorted.ids[index] = id;
-    sorted.bytes.set(bytes, offset);
-    offset += bytes.length;
-    sorted.offsets[index + 1] = offset;
-    let shared = 0;
-    while (shared < previous.length && shared < bytes.length && previous[shared] === bytes[shared]) shared++;
-    sorted.shared[index] = shared;
-    sorted.longest = Math.max(sorted.longest, bytes.length);
-    previous = bytes;
-  }
-  return sorted;
-}
 
 /** Bytes as a string of the same length, for sorting and as keys. */
 export const latin1 = (bytes: Uint8Array) => String.fromCharCode(...bytes);

@@ -1,7 +1,8 @@
 import { DEAD } from '../language/automaton.ts';
 import { type Language, languageOf } from '../language/language.ts';
+import type { SortedTexts, TokenOrder } from '../token-order.ts';
 import type { GrammarVocabulary } from '../vocabulary.ts';
-import type { GuardSpec, LanguageSpec } from './spec.ts';
+import type { LanguageSpec, TextSpec } from './spec.ts';
 import { isBehindCloser, isPlainPlace, Outcome, Walker } from './walker.ts';
 
 /** Masks that a guard keeps: each is as large as the vocabulary has tokens, in bits. */
@@ -11,7 +12,9 @@ const KEPT_MASKS = 48;
 export class Guard {
   readonly #language: Language;
   readonly #vocabulary: GrammarVocabulary;
+  readonly #order: TokenOrder;
   readonly #walker: Walker;
+  readonly #states: Int32Array;
   readonly #masks = new Map<number, Uint32Array>();
   /** The first added token of the closer, and the characters before it. */
   readonly #closingToken: number | undefined;
@@ -19,7 +22,7 @@ export class Guard {
   readonly #endsWithTurn: boolean;
   readonly #classes: readonly Language[];
 
-  constructor(spec: Extract<GuardSpec, { kind: 'string' | 'text' | 'key' }>, vocabulary: GrammarVocabulary) {
+  constructor(spec: TextSpec, vocabulary: GrammarVocabulary) {
     this.#language = languageOf(spec.kind === 'key' ? spec.classes.flat() : spec.language);
     this.#classes = spec.kind === 'key' ? spec.classes.map((language) => languageOf(language)) : [];
     this.#vocabulary = vocabulary;
@@ -28,10 +31,14 @@ export class Guard {
     const [text, token] = splitAtToken(closer ?? '', vocabulary.markers);
     this.#closerLength = Array.from(text).length;
     this.#closingToken = token;
+    const isJson = spec.kind !== 'text';
+    this.#order = vocabulary.order({ isJson, closer: Array.from(text)[0] ?? '' });
+    const rows = this.#order.longest + 2;
+    this.#states = new Int32Array(rows);
     this.#walker = new Walker(
       this.#language,
-      { isJson: spec.kind !== 'text', closer: text, isClosedByToken: token !== undefined },
-      vocabulary.sorted.longest + 2,
+      { isJson, closer: text, isClosedByToken: token !== undefined },
+      rows,
     );
   }
 
@@ -53,7 +60,7 @@ export class Guard {
   /** Bits of the tokens that may come next. Valid until the next call. */
   mask(place: Int32Array): Uint32Array {
     if (!isPlainPlace(place)) return this.#compute(place);
-    const key = this.#language.key(place[0]!, this.#vocabulary.sorted.longest);
+    const key = this.#language.key(place[0]!, this.#order.longest);
     let mask = this.#masks.get(key);
     if (mask) this.#masks.delete(key);
     else mask = this.#compute(place);
@@ -83,41 +90,78 @@ export class Guard {
   }
 
   #compute(place: Int32Array): Uint32Array {
-    const { ids, bytes, offsets, shared } = this.#vocabulary.sorted;
-    const walker = this.#walker;
     const mask = new Uint32Array(this.#vocabulary.words);
+    const { plain, special } = this.#order;
+    const walker = this.#walker;
     walker.set(0, place);
-    /** Bytes of the token before that were alive; all that share more than these end like it. */
-    let alive = 0;
-    /** Bytes after which the text had ended, or had become wrong. */
-    let decided = Number.POSITIVE_INFINITY;
-    let hasFinished = false;
-    for (let index = 0; index < ids.length; index++) {
-      const start = offsets[index]!;
-      const length = offsets[index + 1]! - start;
-      const common = shared[index]!;
-      if (common < decided) {
-        decided = Number.POSITIVE_INFINITY;
-        alive = Math.min(alive, common);
-        while (alive < length) {
-          const outcome = walker.step(alive, bytes[start + alive]!);
-          if (outcome !== Outcome.alive) {
-            decided = alive + 1;
-            hasFinished = outcome === Outcome.finished;
-            break;
-          }
-          alive++;
-        }
-      }
-      if (decided > length || hasFinished) {
-        const id = ids[index]!;
-        mask[id >> 5]! |= 1 << (id & 31);
-      }
-    }
-    if (this.#closingToken !== undefined && this.#mayClose(place)) {
-      mask[this.#closingToken >> 5]! |= 1 << (this.#closingToken & 31);
-    }
+    if (!isPlainPlace(place)) {
+      addTokens(mask, plain, (row, codePoint) => walker.stepCharacter(row, codePoint));
+      walker.set(0, place);
+    } else if (this.#language.room) this.#addShort(mask, this.#language.room(place[0]!));
+    else this.#addPlain(mask, place[0]!);
+    addTokens(mask, special, (row, byte) => walker.step(row, byte));
+    if (this.#closingToken !== undefined && this.#mayClose(place)) setBit(mask, this.#closingToken);
     return mask;
+  }
+
+  /** Plain tokens of so many characters and fewer. */
+  #addShort(mask: Uint32Array, most: number): void {
+    for (const [length, ids] of this.#order.lengths.entries()) {
+      if (length > most) break;
+      for (const id of ids) setBit(mask, id);
+    }
+  }
+
+  /** Plain tokens that lead on from a state, between characters. */
+  #addPlain(mask: Uint32Array, state: number): void {
+    const language = this.#language;
+    const states = this.#states;
+    states[0] = state;
+    addTokens(mask, this.#order.plain, (row, codePoint) => {
+      const next = language.step(states[row]!, codePoint);
+      states[row + 1] = next;
+      return next === DEAD ? Outcome.dead : Outcome.alive;
+    });
+  }
+}
+
+function setBit(mask: Uint32Array, id: number): void {
+  mask[id >> 5]! |= 1 << (id & 31);
+}
+
+/**
+ * Sets the bits of the tokens that lead on, or to the end of the text.
+ *
+ * @param step follows one unit from a row to the next; the first row is the place to begin at
+ */
+function addTokens(
+  mask: Uint32Array,
+  { units, offsets, shared, ids }: SortedTexts,
+  step: (row: number, unit: number) => Outcome,
+): void {
+  /** Units of the text before that were alive; all that share more than these end like it. */
+  let alive = 0;
+  /** Units after which the text had ended, or had become wrong. */
+  let decided = Number.POSITIVE_INFINITY;
+  let hasFinished = false;
+  for (let index = 0; index < ids.length; index++) {
+    const start = offsets[index]!;
+    const length = offsets[index + 1]! - start;
+    const common = shared[index]!;
+    if (common < decided) {
+      decided = Number.POSITIVE_INFINITY;
+      alive = Math.min(alive, common);
+      while (alive < length) {
+        const outcome = step(alive, units[start + alive]!);
+        if (outcome !== Outcome.alive) {
+          decided = alive + 1;
+          hasFinished = outcome === Outcome.finished;
+          break;
+        }
+        alive++;
+      }
+    }
+    if (decided > length || hasFinished) for (const id of ids[index]!) setBit(mask, id);
   }
 }
 

@@ -30,3 +30,9 @@ export type GuardSpec =
    * grammar may have been reading a declared one.
    */
   | { kind: 'other-key'; declared: readonly string[] };
+
+export type TextSpec = Extract<GuardSpec, { kind: 'string' | 'text' | 'key' }>;
+
+/** Whether a guard follows a text, and does not only look at one that has ended. */
+export const isTextSpec = (spec: GuardSpec): spec is TextSpec =>
+  spec.kind === 'string' || spec.kind === 'text' || spec.kind === 'key';

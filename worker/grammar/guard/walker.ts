@@ -83,6 +83,16 @@ export class Walker {
     }
   }
 
+  /** The same for a whole character that is no quote and no backslash. */
+  stepCharacter(row: number, codePoint: number): Outcome {
+    const to = (row + 1) * PLACE_SIZE;
+    if (this.#places[row * PLACE_SIZE + 1] !== Mode.plain) {
+      return codePoint < 0x80 ? this.step(row, codePoint) : Outcome.dead;
+    }
+    this.#places.copyWithin(to, row * PLACE_SIZE, to);
+    return this.#character(to, codePoint);
+  }
+
   #ascii(to: number, byte: number): Outcome {
     if (this.#isJson) {
       if (byte === 0x22) return this.#language.accepts(this.#places[to]!) ? Outcome.finished : Outcome.dead;

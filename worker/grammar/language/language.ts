@@ -20,6 +20,8 @@ export interface Language {
   accepts(state: number): boolean;
   /** Whether some code point from `low` to `high` leads on. */
   admits(state: number, low: number, high: number): boolean;
+  /** Where all characters are alike: how many may still come. */
+  room?(state: number): number;
   /** States with the same key are alike as far as texts of at most `reach` characters can tell. */
   key(state: number, reach: number): number;
 }
@@ -72,6 +74,10 @@ class LengthLanguage implements Language {
 
   admits(length: number): boolean {
     return length < this.#max;
+  }
+
+  room(length: number): number {
+    return this.#max - length;
   }
 
   key(length: number, reach: number): number {
