@@ -10,6 +10,7 @@ export default defineConfig({
     include: [
       'test/unit/**/*.test.ts',
       'test/conformance/**/*.test.ts',
+      'test/agreement/**/*.test.ts',
       ...(long ? ['test/long/**/*.test.ts'] : []),
     ],
     testTimeout: long ? 300_000 : 60_000,

@@ -1,5 +1,5 @@
 /**
- * npm run agree -- [--format NAME] [--n 200] [--seed S] [--only I] [--vocabulary qwen3|tiny] [--verbose]
+ * npm run agree -- [--format NAME] [--n 200] [--seed S] [--only I] [--vocabulary qwen3|tiny] [--run 4] [--verbose]
  *
  * Walks the grammars of each format at random, reads the outputs back with the format's parser and prints where the
  * two differ, with what repeats the walk.
@@ -15,6 +15,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     only: { type: 'string' },
     vocabulary: { type: 'string' },
+    run: { type: 'string', default: '4' },
     verbose: { type: 'boolean', default: false },
   },
 });
@@ -54,6 +55,7 @@ for (const format of values.format === undefined ? known : [values.format]) {
     format,
     walks,
     seed: values.seed,
+    run: Number(values.run),
     ...(values.only !== undefined && { only: Number(values.only) }),
     ...(values.vocabulary !== undefined && { vocabulary: values.vocabulary }),
   });

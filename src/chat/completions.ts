@@ -140,7 +140,7 @@ export class Completions {
 /** What the grammar of a request writes; null where it has none. */
 function leadOf(constraint: GenerateJob['constraint']): ParserRequest['grammar'] {
   if (!constraint || (constraint.calls === null && constraint.content === null)) return null;
-  return { calls: constraint.calls !== null };
+  return { calls: constraint.calls !== null, content: constraint.content !== null };
 }
 
 function checkRequestOptions({ signal, onProgress }: RequestOptions): void {

@@ -1,6 +1,6 @@
 import type { Vocabulary } from '../detokenizer/vocabulary.ts';
 import { checkVocabulary, loadFormat, recogniseFormat } from '../formats/index.ts';
-import { createParser, heldFormat } from '../parser/index.ts';
+import { createParser, type HeldAnswer, heldFormat } from '../parser/index.ts';
 import type { Parser } from '../parser/parser.ts';
 import type { DeclaredTool } from './tools.ts';
 
@@ -29,8 +29,8 @@ export interface ParserRequest {
   templateArguments: Record<string, unknown>;
   callsInHistory: number;
   promptTokenIds: Uint32Array;
-  /** Set when a grammar leads the answer behind its reasoning. `calls`: whether it writes calls. */
-  grammar: { calls: boolean } | null;
+  /** Set when a grammar leads the answer behind its reasoning. */
+  grammar: HeldAnswer | null;
 }
 
 export interface ChosenFormat {

@@ -4,7 +4,7 @@
  */
 import { Vocabulary } from '../detokenizer/vocabulary.ts';
 import { checkVocabulary, loadFormat } from '../formats/index.ts';
-import { createParser, heldFormat } from '../parser/index.ts';
+import { createParser, type HeldAnswer, heldFormat } from '../parser/index.ts';
 import type { ParserDelta } from '../parser/parser.ts';
 import type { TokenTable } from '../protocol.ts';
 import { ChoiceAssembly } from './choice.ts';
@@ -38,8 +38,8 @@ export interface OutputParserOptions {
   parallelToolCalls?: boolean;
   includeReasoning?: boolean;
   incompleteToolCalls?: IncompleteToolCalls;
-  /** Set when a grammar led the output behind its reasoning. `calls`: whether it writes calls. */
-  grammar?: { calls: boolean } | null;
+  /** Set when a grammar led the output behind its reasoning. */
+  grammar?: HeldAnswer | null;
 }
 
 /** Why the model's output ended: its own end of turn, the token limit, or an abort. */

@@ -51,11 +51,10 @@ export function heldFormat(format: MessageFormat, { calls, content: hasForm }: H
 }
 
 /** How the grammar's trigger leads to the states of a call, and what may stand between calls. */
-function openerOf({
-  writing,
-  openers,
-  terminals,
-}: ToolFormat): { on: State['on']; terminals: Terminals } | null {
+function openerOf(
+  { writing, openers, terminals }: ToolFormat,
+  isFirst: boolean,
+): { on: State['on']; terminals: Terminals } | null {
   if (!writing) return null;
   const { trigger } = writing;
   const begins = (name: string) => spellings(terminals[name]!).some((text) => trigger.startsWith(text));

@@ -17,6 +17,8 @@ export interface AgreeOptions {
   only?: number;
   /** Default: the larger one, and for one walk in eight the small one. */
   vocabulary?: BaseName;
+  /** Walks with one request in a row. Default: 4. */
+  run?: number;
 }
 
 export interface Failure {
@@ -41,11 +43,8 @@ export interface AgreeResult {
   coverage: Coverage;
 }
 
-/** Walks with one request in a row. */
-const RUN = 4;
-
 export async function agree(options: AgreeOptions): Promise<AgreeResult> {
-  const { format, walks, seed, only } = options;
+  const { format, walks, seed, only, run = 4 } = options;
   const result: AgreeResult = {
     passed: 0,
     failures: [],
@@ -57,12 +56,15 @@ export async function agree(options: AgreeOptions): Promise<AgreeResult> {
   };
   const subjects = new Subjects(format, await hasOptionalMarkers(format), options.vocabulary ?? null);
   const numbers = only === undefined ? Array.from({ length: walks }, (_, index) => index) : [only];
-  for (const number of numbers) await runWalk(await subjects.of(number), { seed, number }, result);
+  for (const number of numbers) {
+    const round = Math.floor(number / run);
+    await runWalk(await subjects.of(round), { seed, number, round }, result);
+  }
   subjects.dispose();
   return result;
 }
 
-/** The vocabularies that a walk's number chooses from. */
+/** The vocabularies that a request's number chooses from. */
 class Subjects {
   readonly #known = new Map<string, Subject>();
   readonly #format: string;
@@ -75,8 +77,7 @@ class Subjects {
     this.#vocabulary = vocabulary;
   }
 
-  async of(number: number): Promise<Subject> {
-    const round = Math.floor(number / RUN);
+  async of(round: number): Promise<Subject> {
     const base = this.#vocabulary ?? (round % 8 === 5 ? 'tiny' : 'qwen3');
     const areTokens = !(this.#hasOptional && round % 4 === 2);
     const key = `${base} ${areTokens}`;
@@ -95,10 +96,9 @@ class Subjects {
 
 async function runWalk(
   subject: Subject,
-  { seed, number }: { seed: string; number: number },
+  { seed, number, round }: { seed: string; number: number; round: number },
   result: AgreeResult,
 ): Promise<void> {
-  const round = Math.floor(number / RUN);
   const modes = modesOf(subject);
   // A step without a factor in common with the number of modes goes to all of them, and the first few differ.
   const mode = modes[(round * 5) % modes.length]!;

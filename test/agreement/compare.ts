@@ -51,7 +51,7 @@ async function parse(
     templateArguments: job.templateArguments,
     prompt: { ids: promptIds },
     parallelToolCalls: calls.most > 1,
-    grammar: { calls: constraint.calls !== null },
+    grammar: { calls: constraint.calls !== null, content: constraint.content !== null },
   });
   for (const id of ids) if (!parser.ended) parser.feed({ ids: [id] });
   if (!parser.ended) parser.finish('stop');
@@ -152,7 +152,10 @@ function checkArguments(request: WalkRequest, call: ReadCall, text: string, add:
     if (problem) add('arguments', problem, text);
   }
   if ('json' in call.arguments) {
-    if (!isSame(call.arguments.json, got)) add('arguments', call.arguments.json, got);
+    // What does not fit the schema, because it is not held to it, may be coerced.
+    const { json } = call.arguments;
+    const isAsWritten = request.isHeld || violation(tool.parameters, json) === null;
+    if (isAsWritten && !isSame(json, got)) add('arguments', json, got);
     return;
   }
   const values = got as Record<string, unknown>;

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createOutputParser } from '../../../src/chat/output-parser.ts';
+import type { HeldAnswer } from '../../../src/parser/index.ts';
 
 const tools = [{ type: 'function' as const, function: { name: 'f', parameters: { type: 'object' } } }];
 
-async function read(toolParser: string, text: string, grammar: { calls: boolean } | null) {
+async function read(toolParser: string, text: string, grammar: HeldAnswer | null) {
   const parser = await createOutputParser({ reasoningParser: null, toolParser, tools, grammar });
   for (const character of text) parser.feed({ text: character });
   parser.finish('stop');
@@ -22,7 +23,7 @@ describe('an output that a grammar led', () => {
     ['llama3_json', 'See\n{"parameters": {}, "name": "f"}'],
     ['minimax_m2', 'The end is </minimax:tool_call>.'],
   ])('keeps what only looks like a call as text: %s', async (format, text) => {
-    expect(await read(format, text, { calls: true })).toEqual({
+    expect(await read(format, text, { calls: true, content: false })).toEqual({
       content: text,
       calls: [],
       finish_reason: 'stop',
@@ -32,16 +33,29 @@ describe('an output that a grammar led', () => {
 
   it('has a call wherever one is opened as the family writes it', async () => {
     const text = 'See {"name": "f", "parameters": {"a": 1}}; {"name": "f", "parameters": {}}; done';
-    expect(await read('llama3_json', text, { calls: true })).toEqual({
+    expect(await read('llama3_json', text, { calls: true, content: false })).toEqual({
       content: 'See; done',
       calls: ['{"a": 1}', '{}'],
       finish_reason: 'tool_calls',
     });
   });
 
+  it('has no call inside of content in a form', async () => {
+    const call = '{"name": "f", "parameters": {}}';
+    const both = { calls: true, content: true };
+    expect(await read('llama3_json', `{"a": ${call}}`, both)).toMatchObject({
+      content: `{"a": ${call}}`,
+      calls: [],
+    });
+    expect(await read('llama3_json', `${call}; ${call}`, both)).toMatchObject({
+      content: null,
+      calls: ['{}', '{}'],
+    });
+  });
+
   it('has no calls where the grammar writes content', async () => {
     const text = '{"name": "f", "parameters": {}}';
-    expect(await read('llama3_json', text, { calls: false })).toEqual({
+    expect(await read('llama3_json', text, { calls: false, content: true })).toEqual({
       content: text,
       calls: [],
       finish_reason: 'stop',

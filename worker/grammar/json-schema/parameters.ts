@@ -6,6 +6,7 @@ import { ANY_INTEGER, ANY_NUMBER } from './numbers.ts';
 import { SchemaDocument, schemaError } from './schema.ts';
 import { sequence } from './sequence.ts';
 import { type Both, type ObjectShape, objectShape } from './shape.ts';
+import { canFollow } from './strings.ts';
 import { type JsonRuleOptions, ValueRules, wordsOf } from './value-rules.ts';
 
 /** How a family writes parameters. */
@@ -206,7 +207,12 @@ class ParameterWriter {
     const closer = isAny || isToken ? this.#closer : close.slice(0, start) + this.#closer;
     const without: LanguagePart[] =
       isAny || avoided.length > 0 ? avoided.map((text) => ({ notPattern: escapeRegex(text) })) : [];
-    const language = isAny ? [without] : strings.map((parts) => [...parts, ...without]);
+    let language = isAny ? [without] : strings.map((parts) => [...parts, ...without]);
+    if (!canFollow(language)) {
+      // What a text is can be checked afterwards; where it ends must be certain.
+      this.#rules.report({ keyword: 'type', path: this.#rules.options.path });
+      language = [without];
+    }
     const guard = this.#grammar.guard({ kind: 'text', language, closer });
     return `${guard} ${this.#grammar.textUntil(closer)}${tail}`;
   }

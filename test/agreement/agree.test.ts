@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest';
+import { agree } from './agree.ts';
+import { walkedFormats } from './subject.ts';
+
+/** One format of each kind, in a large vocabulary too. */
+const KINDS = ['hermes', 'qwen3_coder', 'glm45', 'deepseek_v4', 'gptoss', 'llama3_json'];
+
+describe.each(await walkedFormats())('%s', (format) => {
+  const vocabularies = KINDS.includes(format) ? (['tiny', 'qwen3'] as const) : (['tiny'] as const);
+  it.each(vocabularies)('reads what its grammar wrote, in the vocabulary of %s', async (vocabulary) => {
+    // As many as there are modes, so that each has one.
+    const walks = vocabulary === 'tiny' ? 52 : 13;
+    const { passed, failures } = await agree({ format, walks, seed: 'test', run: 1, vocabulary });
+    expect(failures).toEqual([]);
+    expect(passed).toBeGreaterThan(walks / 2);
+  });
+});
