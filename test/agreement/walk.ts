@@ -127,7 +127,11 @@ class Walker {
       : [];
     const opened = parameters ? [parameters.open('a', 'text'), parameters.open('a', 'json')] : [];
     this.#closing.push(...opened.map((text) => text.slice(text.lastIndexOf('a') + 1)));
-    this.#baits = [...BAITS, ...texts, ...written, ...this.#closing, ...opened];
+    // A marker of several tokens is known by its letters: spelled in other tokens it would be the marker too.
+    const isKnownByLetters = (text: string) =>
+      !vocabulary.added.has(text) && vocabulary.markup(text) !== text;
+    const own = [...texts, ...written].filter((text) => !isKnownByLetters(text));
+    this.#baits = [...BAITS, ...own, ...this.#closing, ...opened];
     this.#patience = random.between(10, 220);
     this.#haste = random.pick([0.05, 0.15, 0.35]);
   }

@@ -87,7 +87,8 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
         open: (called) => `${usual(opener(key))}${called}${usual(closer(key))}${line}${usual(opener(value))}`,
         close: `${usual(closer(value))}${line}`,
         separator: '',
-        avoid: () => [usual(closer(call)), usual(opener(key))],
+        avoid: () =>
+          [closer(call), opener(key), closer(value)].flat().filter((text) => text !== usual(closer(value))),
       },
       trigger: block ? usual(opener(block)) : start,
     },

@@ -200,7 +200,9 @@ class ParameterWriter {
     const tail = after === '' ? '' : ` ${this.#grammar.markup(after)}`;
     const isAny = strings.some((parts) => parts.length === 0);
     const isToken = this.#grammar.hasToken(this.#closer);
-    const avoided = [...(this.#style.avoid?.(keys) ?? []), ...(isToken ? [] : [this.#closer])];
+    // What is an added token is no marker where it is spelled in ordinary ones.
+    const others = (this.#style.avoid?.(keys) ?? []).filter((text) => !this.#grammar.hasToken(text));
+    const avoided = [...others, ...(isToken ? [] : [this.#closer])];
     if (isAny && avoided.length === (isToken ? 0 : 1))
       return `${this.#grammar.textUntil(this.#closer)}${tail}`;
     // White space before the closer is the text's own, where it can't be told apart.
