@@ -15,7 +15,11 @@ export const family: Family = {
   reasoning: [
     {
       aliases: ['granite_thinking_parser'],
-      format: thinkTags({ name: 'granite_thinking', repeatedWith: 'force_nonempty_content' }),
+      format: thinkTags({
+        name: 'granite_thinking',
+        token: 'optional',
+        repeatedWith: 'force_nonempty_content',
+      }),
       // Granite 3.3 asks for such tags in words, with others around the answer.
       recognise: ({ chatTemplate }) =>
         chatTemplate.includes('<|start_of_role|>') &&

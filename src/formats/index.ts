@@ -88,6 +88,32 @@ const FAMILIES: readonly {
   },
 ];
 
+/** A format with its names, for lists of them. */
+export interface CataloguedFormat {
+  kind: 'reasoning' | 'tools' | 'channels';
+  name: string;
+  aliases: readonly string[];
+  format: ReasoningFormat | ToolFormat | ChannelFormat;
+}
+
+/** All formats, in the registry's order. */
+export async function catalogue(): Promise<CataloguedFormat[]> {
+  const families = await loadAll();
+  return families.flatMap(({ reasoning = [], tools = [], channels }) => {
+    const entries = (
+      kind: CataloguedFormat['kind'],
+      formats: readonly Registered<ReasoningFormat | ToolFormat | ChannelFormat>[],
+    ) => formats.map(({ format, aliases = [] }) => ({ kind, name: format.name, aliases, format }));
+    return [
+      ...entries('reasoning', reasoning),
+      ...entries('tools', tools),
+      ...entries('channels', channels ? [channels] : []),
+    ];
+  });
+}
+
+const loadAll = () => Promise.all(FAMILIES.map(async ({ load }) => (await load()).family));
+
 export interface FormatNames {
   reasoning: string | null;
   tools: string | null;
@@ -161,7 +187,7 @@ export interface RecognisedFormat extends FormatNames {
 
 /** The formats of a model, from its chat template and vocabulary. What is unknown or ambiguous is null, with a warning. */
 export async function recogniseFormat(model: TemplateFacts): Promise<RecognisedFormat> {
-  const families = await Promise.all(FAMILIES.map(async ({ load }) => (await load()).family));
+  const families = await loadAll();
   const matches = (kind: 'reasoning' | 'tools') => {
     const found = families.flatMap((family) => {
       const formats: readonly Registered<ReasoningFormat | ToolFormat | ChannelFormat>[] = [

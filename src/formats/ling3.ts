@@ -17,10 +17,17 @@ const recognise = ({ chatTemplate }: TemplateFacts) =>
 const over = ['glm45', 'glm47'];
 
 export const family: Family = {
-  reasoning: [{ format: thinkTags({ name: 'ling3' }), recognise, over }],
+  reasoning: [{ format: thinkTags({ name: 'ling3', token: 'optional' }), recognise, over }],
   tools: [
     {
-      format: keyValues({ name: 'ling3', call: 'tool_call', key: 'arg_key', value: 'arg_value', line: '' }),
+      format: keyValues({
+        name: 'ling3',
+        call: 'tool_call',
+        key: 'arg_key',
+        value: 'arg_value',
+        line: '',
+        token: 'optional',
+      }),
       recognise,
       over,
     },

@@ -37,12 +37,25 @@ export interface KeyValueTags {
   suffixes?: readonly string[];
   /** What the model writes between the parts of a call. */
   line: string;
+  /** Whether a call's own tags are tokens. Default: `required`. */
+  token?: 'required' | 'optional';
   /** The tags of a call may hold it as JSON instead. */
   orJson?: boolean;
 }
 
 export function keyValues(tags: KeyValueTags): ToolFormat {
-  const { name, call, key, value, block, separator, suffixes = [''], line, orJson } = tags;
+  const {
+    name,
+    call,
+    key,
+    value,
+    block,
+    separator,
+    suffixes = [''],
+    line,
+    orJson,
+    token = 'required',
+  } = tags;
   const opener = (tag: string) => suffixes.map((suffix) => `<${tag}${suffix}>`);
   const closer = (tag: string) => suffixes.map((suffix) => `</${tag}${suffix}>`);
   const usual = (spelled: readonly string[]) => spelled[0]!;
@@ -64,8 +77,8 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
   return {
     name,
     terminals: {
-      TOOL_START: { text: opener(call), token: 'required' },
-      TOOL_END: { text: closer(call), token: 'required' },
+      TOOL_START: { text: opener(call), token },
+      TOOL_END: { text: closer(call), token },
       KEY_START: { text: opener(key), token: 'optional' },
       KEY_END: { text: closer(key), token: 'optional' },
       VALUE_START: { text: opener(value), token: 'optional' },
