@@ -9,6 +9,7 @@
 import type { CallReader, CallReaderContext } from './call-reader.ts';
 import { numberJson } from './coercion.ts';
 import { JsonArgumentsReader } from './json-calls.ts';
+import { jsonCharacters } from './json-text.ts';
 
 const LITERALS = new Set(['true', 'false', 'null']);
 
@@ -97,7 +98,7 @@ export class DelimitedArgumentsReader implements CallReader {
   #stringText(text: string): void {
     if (text === '') return;
     if (this.#expects === 'key') this.#bare += text;
-    else this.#feed(JSON.stringify(text).slice(1, -1));
+    else this.#feed(jsonCharacters(text));
   }
 
   #startString(): boolean {

@@ -75,7 +75,9 @@ function json({ text, children }: Element, schema: Schema, view: SchemaView): st
   const values = new Map<string, string[]>();
   for (const child of children) {
     const value = json(child, view.property(schema, child.name), view);
-    values.set(child.name, [...(values.get(child.name) ?? []), value]);
+    const known = values.get(child.name);
+    if (known) known.push(value);
+    else values.set(child.name, [value]);
   }
   if (text.trim() !== '') values.set(freeKey(values), [JSON.stringify(text)]);
   const members = Array.from(values, ([name, list]) => {

@@ -1,5 +1,6 @@
 /** Arguments written as parameters, one after the other, as the JSON object that they mean. */
 import { coerceText, wholeJson } from './coercion.ts';
+import { jsonCharacters } from './json-text.ts';
 import type { Schema, SchemaView } from './schema.ts';
 
 /** What a parameter's opener says. */
@@ -107,7 +108,7 @@ export class ParameterAssembler {
       this.#lineBreak = this.#isBordered && value.endsWith('\n') ? '\n' : '';
       if (this.#lineBreak !== '') value = value.slice(0, -1);
     }
-    if (this.#isStreaming) this.#emit(JSON.stringify(value).slice(1, -1));
+    if (this.#isStreaming) this.#emit(jsonCharacters(value));
     else this.#chunks.push(value);
   }
 

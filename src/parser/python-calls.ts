@@ -1,6 +1,7 @@
 /** Calls written in Python syntax: as a list, `[f(a=1, b="x"), g()]`, or one a line. */
 import type { CallReader, CallReaderContext } from './call-reader.ts';
 import { coerceText, wholeJson } from './coercion.ts';
+import { jsonCharacters } from './json-text.ts';
 import { pythonLiteralToJson, SIMPLE_ESCAPES } from './python-literal.ts';
 import { type Schema, SchemaView } from './schema.ts';
 
@@ -43,6 +44,8 @@ export class PythonCallsReader implements CallReader {
   #source = '';
   #depth = 0;
   #innerQuote = '';
+  /** A backslash stands before, inside the inner quotes. */
+  #isEscaped = false;
 
   /** `lines`: without brackets around; what follows the calls ends them. */
   constructor(context: CallReaderContext, between: 'brackets' | 'lines' = 'brackets') {
@@ -237,18 +240,20 @@ export class PythonCallsReader implements CallReader {
 
   #stringText(text: string): void {
     if (text === '') return;
-    if (this.#isStreaming) this.#context.sink.arguments(JSON.stringify(text).slice(1, -1));
+    if (this.#isStreaming) this.#context.sink.arguments(jsonCharacters(text));
     else this.#source += text;
   }
 
   /** Source text up to the comma or bracket that ends it, outside of quotes and inner brackets. */
   #readLiteral(character: string, at: number): number {
     if (this.#innerQuote !== '') {
-      const isEscaped = /(?:^|[^\\])(?:\\\\)*\\$/.test(this.#source);
-      if (character === this.#innerQuote && !isEscaped) this.#innerQuote = '';
+      if (character === this.#innerQuote && !this.#isEscaped) this.#innerQuote = '';
+      this.#isEscaped = character === '\\' && !this.#isEscaped;
     } else if (this.#depth === 0 && (character === ',' || character === ')')) return this.#endLiteral(at);
-    else if (character === '"' || character === "'") this.#innerQuote = character;
-    else if ('[{('.includes(character)) this.#depth++;
+    else if (character === '"' || character === "'") {
+      this.#innerQuote = character;
+      this.#isEscaped = false;
+    } else if ('[{('.includes(character)) this.#depth++;
     else if (']})'.includes(character)) {
       if (this.#depth === 0) return -1;
       this.#depth--;

@@ -28,6 +28,7 @@ export class TokenPositions {
   /** The last token's text goes on to here. */
   extend(end: number): void {
     if (this.#ends.length > 0) this.#ends[this.#ends.length - 1] = end;
+    else this.#previousEnd = end;
   }
 
   /** Tokens read when the character before `position` came; 0 for a stream without tokens. */

@@ -50,25 +50,28 @@ export async function replay(test: Case): Promise<Mismatch[]> {
 }
 
 function optionsOf(test: Case): OutputParserOptions {
-  const { request, thinking } = test;
+  const { request } = test;
   const stop = request?.stop ?? [];
   return {
     reasoningParser: test.reasoning_parser,
     toolParser: test.tool_parser,
     tools: test.tools as OutputParserOptions['tools'],
     toolChoice: request?.tool_choice === 'none' ? 'none' : 'auto',
-    templateArguments: {
-      ...(thinking !== null && { thinking, enable_thinking: thinking }),
-      ...request?.chat_template_kwargs,
-    },
+    templateArguments: templateArgumentsOf(test),
     stop: typeof stop === 'string' ? [stop] : stop,
     parallelToolCalls: request?.parallel_tool_calls ?? true,
     includeReasoning: request?.include_reasoning ?? true,
   };
 }
 
+/** Variables of the chat template that a case's request sets. */
+export const templateArgumentsOf = ({ thinking, request }: Case): Record<string, unknown> => ({
+  ...(thinking !== null && { thinking, enable_thinking: thinking }),
+  ...request?.chat_template_kwargs,
+});
+
 /** The output as token ids: given pieces, else one token for a marker and one a character. */
-async function tokenize(test: Case) {
+export async function tokenize(test: Case) {
   const vocabulary = new MadeVocabulary();
   const format = await loadFormat({ reasoning: test.reasoning_parser, tools: test.tool_parser });
   const declared = Object.values(format.terminals).filter(({ token }) => token !== 'never');
