@@ -11,7 +11,9 @@ const [name, ...rest] = process.argv.slice(2).filter((argument) => argument !== 
 const isJson = process.argv.includes('--json');
 const folder = new URL('.', import.meta.url);
 if (!name || !existsSync(new URL(`${name}.ts`, folder))) {
-  const names = readdirSync(folder).flatMap((file) => (file.endsWith('.ts') ? [file.slice(0, -3)] : []));
+  const names = readdirSync(folder).flatMap((file) =>
+    file.endsWith('.ts') && file !== 'report.ts' ? [file.slice(0, -3)] : [],
+  );
   console.error(`Usage: npm run bench -- ${names.join('|')} [--json]`);
   process.exit(2);
 }
