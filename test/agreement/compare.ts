@@ -193,7 +193,7 @@ function isSame(a: unknown, b: unknown): boolean {
   );
 }
 
-const ajv = new Ajv2020({ strict: false, logger: false, allErrors: false });
+const ajv = new Ajv2020({ strict: false, logger: false, allErrors: true, verbose: true });
 formats.default(ajv);
 const validators = new WeakMap<object, ValidateFunction>();
 
@@ -205,7 +205,12 @@ function violation(schema: unknown, value: unknown): string | null {
     validate = ajv.compile(nullables(schema) as object);
     validators.set(key, validate);
   }
-  return validate(value) ? null : ajv.errorsText(validate.errors);
+  if (validate(value)) return null;
+  // Ajv divides floating-point numbers, which have no such digits to tell.
+  const errors = validate.errors!.filter(
+    ({ keyword, data }) => keyword !== 'multipleOf' || Math.abs(Number(data)) <= Number.MAX_SAFE_INTEGER,
+  );
+  return errors.length === 0 ? null : ajv.errorsText(errors);
 }
 
 /** OpenAPI's `nullable`, which Ajv knows beside a single type only. */

@@ -159,6 +159,11 @@ class Walker {
     if (random.chance(0.08)) {
       const text = random.pick(this.#reasoningEnds);
       if (this.#idOf(text) === undefined) this.#isThinking = false;
+      // Quoted, the marker is part of the thought.
+      if (random.chance(0.2)) {
+        const quoted = [...this.#plainly('`'), ...this.#subject.vocabulary.encode(text)];
+        return this.#begin([...quoted, ...(random.chance(0.7) ? this.#plainly('`') : [])], isAllowed);
+      }
       return this.#begin(this.#subject.vocabulary.encode(text), isAllowed);
     }
     if (random.chance(0.02)) return this.#among([...this.#own], isAllowed);

@@ -10,6 +10,8 @@ export interface ChoiceConstraintOptions {
   whileThinking: Uint32Array | null;
   /** Tokens of the reasoning's end marker. */
   reasoningEnd: readonly number[];
+  /** Mask of the tokens that begin with a backtick. */
+  backticks(): Uint32Array;
   thinkingTokenBudget: number | null;
   /** Throws when a whole answer breaks what the grammar does not hold; null when it holds everything. */
   check?: ((ids: readonly number[]) => void) | null;
@@ -34,6 +36,7 @@ export class ChoiceConstraint {
    */
   mask(): Uint32Array | null {
     const { gate, matcher, whileThinking } = this.#options;
+    if (gate.isUndecided) return this.#maskOfEither();
     if (!gate.isOpen) return whileThinking;
     if (matcher?.isStuck) {
       throw new TokenprismError(
@@ -44,13 +47,25 @@ export class ChoiceConstraint {
     return matcher?.mask() ?? null;
   }
 
+  /**
+   * The answer begins, or the marker that came was quoted and a backtick follows. A marker that was forced ends the
+   * reasoning in any case.
+   */
+  #maskOfEither(): Uint32Array | null {
+    const { matcher, backticks } = this.#options;
+    const quotes = backticks();
+    const answer = matcher?.mask() ?? new Uint32Array(quotes.length).fill(0xffffffff);
+    return answer.map((word, index) => (this.#isEnding ? word & ~quotes[index]! : word | quotes[index]!));
+  }
+
   /** The token that must come next, or null when the model has a choice. */
   forced(): number | null {
     const { gate, matcher, reasoningEnd, thinkingTokenBudget } = this.#options;
     if (gate.isOpen) return matcher?.forced() ?? null;
     if (!this.#isEnding && thinkingTokenBudget !== null && gate.reasoningTokens >= thinkingTokenBudget) {
       this.#isEnding = true;
-      this.#ending = [...reasoningEnd];
+      // The marker that has just come may count, if it is not taken for quoted.
+      this.#ending = gate.isUndecided ? [] : [...reasoningEnd];
     }
     return this.#ending[0] ?? null;
   }
@@ -59,10 +74,13 @@ export class ChoiceConstraint {
   accept(id: number): void {
     const { gate, matcher, check } = this.#options;
     if (check) this.#ids.push(id);
+    const wasUndecided = gate.isUndecided;
     if (!gate.isOpen) {
       if (this.#ending[0] === id) this.#ending.shift();
       gate.accept(id);
-    } else if (matcher && !matcher.accept(id)) {
+      if (!wasUndecided || !gate.isOpen) return;
+    }
+    if (matcher && !matcher.accept(id)) {
       throw new TokenprismError(`The token ${id} was drawn, which the grammar does not allow.`, {
         code: 'internal_error',
       });

@@ -6,7 +6,7 @@ import { ChoiceConstraint } from './constraint.ts';
 import { EbnfGrammar } from './ebnf.ts';
 import { type CompiledGrammar, GrammarEngine } from './engine.ts';
 import { checkAnswer } from './post-check.ts';
-import { ReasoningGate } from './reasoning-gate.ts';
+import { BACKTICK, ReasoningGate } from './reasoning-gate.ts';
 import { structuralTag } from './structural-tag.ts';
 import { markerTokens } from './vocabulary.ts';
 
@@ -27,6 +27,7 @@ export class Constraints {
   readonly #vocabulary: Vocabulary;
   readonly #markers: ReadonlyMap<string, number>;
   #engine: GrammarEngine | null = null;
+  #backticks: Uint32Array | null = null;
 
   constructor(options: ConstraintsOptions) {
     this.#options = options;
@@ -67,6 +68,7 @@ export class Constraints {
         matcher: compiled?.matcher() ?? null,
         whileThinking,
         reasoningEnd: this.#reasoningEnd(format),
+        backticks: () => this.#backtickMask(),
         thinkingTokenBudget,
         check: isWhole
           ? null
@@ -96,6 +98,16 @@ export class Constraints {
     const withheld = openers.flatMap((text) => this.#vocabulary.idOf(text) ?? []);
     for (const id of isHeld ? [...withheld, ...eosTokenIds] : withheld) mask[id >> 5]! &= ~(1 << (id & 31));
     return mask;
+  }
+
+  #backtickMask(): Uint32Array {
+    if (!this.#backticks) {
+      this.#backticks = new Uint32Array(Math.ceil(this.#options.width / 32));
+      for (let id = 0; id < this.#vocabulary.size; id++) {
+        if (this.#vocabulary.text(id).startsWith(BACKTICK)) this.#backticks[id >> 5]! |= 1 << (id & 31);
+      }
+    }
+    return this.#backticks;
   }
 
   #reasoningEnd({ reasoning }: MessageFormat): readonly number[] {

@@ -1,5 +1,11 @@
 import { spellings } from '../../src/parser/format.ts';
-import { createParser, type MessageFormat, type Parser, type TokenReader } from '../../src/parser/index.ts';
+import {
+  createParser,
+  heldFormat,
+  type MessageFormat,
+  type Parser,
+  type TokenReader,
+} from '../../src/parser/index.ts';
 
 export interface ReasoningGateOptions {
   format: MessageFormat;
@@ -7,6 +13,8 @@ export interface ReasoningGateOptions {
   promptTokenIds: ArrayLike<number>;
   templateArguments: Readonly<Record<string, unknown>>;
 }
+
+export const BACKTICK = '`';
 
 /**
  * Says when reasoning has ended and a grammar begins: the page's own parser, run over the same tokens, so that both
@@ -16,13 +24,16 @@ export interface ReasoningGateOptions {
 export class ReasoningGate {
   readonly #parser: Parser | null;
   readonly #endIds: ReadonlySet<number>;
+  readonly #vocabulary: TokenReader;
   #isOpen: boolean;
+  #isUndecided = false;
 
   constructor({ format, vocabulary, promptTokenIds, templateArguments }: ReasoningGateOptions) {
     const { reasoning } = format;
+    this.#vocabulary = vocabulary;
     this.#parser = reasoning
       ? createParser({
-          format: { ...format, tools: null },
+          format: heldFormat(format, { calls: false, content: false }),
           vocabulary,
           templateArguments,
           prompt: { ids: promptTokenIds },
@@ -38,6 +49,14 @@ export class ReasoningGate {
     return this.#isOpen;
   }
 
+  /**
+   * The end marker came behind a backtick. If the next token begins with another one, the marker was quoted and the
+   * model thinks on; if not, the gate is open, and that token is of the answer.
+   */
+  get isUndecided(): boolean {
+    return this.#isUndecided;
+  }
+
   get reasoningTokens(): number {
     return this.#parser?.reasoningTokens ?? 0;
   }
@@ -46,7 +65,9 @@ export class ReasoningGate {
   accept(id: number): void {
     if (this.#isOpen || !this.#parser) return;
     this.#parser.feed({ ids: [id] });
-    // A quoted marker is told by the character after it; under a grammar that can't be a closing backtick.
-    this.#isOpen = !this.#parser.inReasoning || this.#endIds.has(id);
+    // The parser may need more tokens for the character that tells; the first one tells whether it is a backtick.
+    const isQuoted = this.#isUndecided && this.#vocabulary.text(id).startsWith(BACKTICK);
+    this.#isOpen = !this.#parser.inReasoning || (this.#isUndecided && !isQuoted);
+    this.#isUndecided = !this.#isOpen && this.#endIds.has(id);
   }
 }
