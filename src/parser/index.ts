@@ -62,6 +62,7 @@ class MessageParser implements Parser {
       start: start.state,
       tools: new Map(tools.map(({ name, parameters }) => [name, new SchemaView(parameters)])),
       byToken: this.#scanner?.spellings ?? new Set(),
+      pieces: this.#scanner?.pieces ?? new Map(),
       callsInHistory: options.callsInHistory ?? 0,
     });
     if (channels && prompt) this.#readTurn(channels, prompt, vocabulary);

@@ -21,6 +21,8 @@ export class Input {
   readonly #marks: Mark[] = [];
   /** Index of the next mark. */
   mark = 0;
+  /** Ends of the control tokens that spell parts of markers, by where they begin. */
+  readonly #controls = new Map<number, number>();
 
   /** The next marker token, if any. */
   get nextMark(): Mark | undefined {
@@ -57,6 +59,18 @@ export class Input {
     this.#marks.push({ start, end: start + text.length, terminal });
   }
 
+  /** A control token that is part of a marker. */
+  appendControl(text: string): void {
+    const start = this.end;
+    this.text += text;
+    this.#controls.set(start, this.end);
+  }
+
+  /** Whether the characters from `at` on came as one control token. */
+  isControl(at: number, length: number): boolean {
+    return this.#controls.get(this.base + at) === this.base + at + length;
+  }
+
   /** Forgets the text that was read; gives it out. */
   cut(): string {
     const read = this.text.slice(0, this.at);
@@ -71,6 +85,10 @@ export class Input {
     if (this.mark > 0) {
       this.#marks.splice(0, this.mark);
       this.mark = 0;
+    }
+    for (const start of this.#controls.keys()) {
+      if (start >= this.base) break;
+      this.#controls.delete(start);
     }
     this.positions.forget(this.base);
   }

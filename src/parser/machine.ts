@@ -19,7 +19,7 @@ import {
 } from './format.ts';
 import { Input, type Mark } from './input.ts';
 import { Layout } from './layout.ts';
-import { type Match, Matcher } from './matcher.ts';
+import { type Literal, type Match, Matcher, type Piece } from './matcher.ts';
 import { OWNERS, type Owners } from './owners.ts';
 import type { SchemaView } from './schema.ts';
 
@@ -36,6 +36,8 @@ export interface MachineOptions {
   tools: ReadonlyMap<string, SchemaView>;
   /** Spellings of markers that are recognised by token id, and therefore not in text. */
   byToken: ReadonlySet<string>;
+  /** Control tokens that other markers are spelled with. */
+  pieces: ReadonlyMap<string, readonly Piece[]>;
   /** Calls of the conversation before this message. */
   callsInHistory: number;
 }
@@ -131,6 +133,11 @@ export class Machine {
 
   appendText(text: string): void {
     this.#input.append(text);
+  }
+
+  /** A control token that is part of a marker. */
+  appendControl(text: string): void {
+    this.#input.appendControl(text);
   }
 
   /** A marker token with its text. */
@@ -447,14 +454,14 @@ export class Machine {
   #matcherOf(name: string): Matcher {
     const known = this.#matchers.get(name);
     if (known) return known;
-    const { states, format, byToken } = this.#options;
-    const literals: { literal: string; terminal: string }[] = [];
+    const { states, format, byToken, pieces } = this.#options;
+    const literals: Literal[] = [];
     for (const terminal of Object.keys(states[name]!.on)) {
       for (const literal of spellings(format.terminals[terminal]!)) {
-        if (!byToken.has(literal)) literals.push({ literal, terminal });
+        if (!byToken.has(literal)) literals.push({ literal, terminal, pieces: pieces.get(literal) });
       }
     }
-    const matcher = new Matcher(literals);
+    const matcher = new Matcher(literals, (at, length) => this.#input.isControl(at, length));
     this.#matchers.set(name, matcher);
     return matcher;
   }

@@ -8,17 +8,34 @@ export interface Match {
   terminal: string;
 }
 
+/** A part of a literal that must have come as one control token. */
+export interface Piece {
+  at: number;
+  length: number;
+}
+
+export interface Literal {
+  literal: string;
+  terminal: string;
+  pieces?: readonly Piece[];
+}
+
+/** Whether a stretch of the text came as one control token. */
+export type IsControl = (at: number, length: number) => boolean;
+
 /**
  * Finds the earliest literal in a text, the longest one at a place. A literal that the text's end cuts off is
  * reported with length 0, unless the text is final.
  */
 export class Matcher {
-  readonly #byFirst = new Map<number, { literal: string; terminal: string }[]>();
+  readonly #byFirst = new Map<number, Literal[]>();
+  readonly #isControl: IsControl;
   /** The only first character, for a native search; several use `#pattern`. */
   readonly #single: string | null;
   readonly #pattern: RegExp | null;
 
-  constructor(literals: readonly { literal: string; terminal: string }[]) {
+  constructor(literals: readonly Literal[], isControl: IsControl) {
+    this.#isControl = isControl;
     for (const entry of literals) {
       const first = entry.literal.charCodeAt(0);
       const list = this.#byFirst.get(first);
@@ -49,14 +66,20 @@ export class Matcher {
     if (!entries) return null;
     const available = to - at;
     // Longest first: a cut-off longer literal must be waited for before a shorter one counts.
-    for (const { literal, terminal } of entries) {
+    for (const { literal, terminal, pieces } of entries) {
       if (literal.length <= available) {
-        if (text.startsWith(literal, at)) return { at, length: literal.length, terminal };
+        if (text.startsWith(literal, at) && this.#isMade(pieces, at)) {
+          return { at, length: literal.length, terminal };
+        }
       } else if (!isFinal && literal.startsWith(text.slice(at, to))) {
         return { at, length: 0, terminal };
       }
     }
     return null;
+  }
+
+  #isMade(pieces: readonly Piece[] | undefined, at: number): boolean {
+    return pieces?.every((piece) => this.#isControl(at + piece.at, piece.length)) ?? true;
   }
 
   #candidate(text: string, from: number): number {

@@ -1,6 +1,7 @@
 /** Token ids as text and markers. */
 import { type MessageFormat, spellings, type Terminals } from './format.ts';
 import type { Machine } from './machine.ts';
+import type { Piece } from './matcher.ts';
 
 /** What the parser must know of a vocabulary. */
 export interface TokenReader {
@@ -15,7 +16,8 @@ export interface TokenReader {
 
 /**
  * Feeds the machine from ids. A marker that is a token of its own is known by its id, so that the same letters
- * written with other tokens stay text. Other control tokens vanish, unless a marker is spelled with them.
+ * written with other tokens stay text; so it is with control tokens that a longer marker is spelled with. Other
+ * control tokens vanish.
  */
 export class TokenScanner {
   readonly #vocabulary: TokenReader;
@@ -24,6 +26,8 @@ export class TokenScanner {
   /** The spellings that ids recognise. */
   readonly spellings: ReadonlySet<string>;
   readonly #spelledOut: string[] = [];
+  /** The control tokens that other spellings are made with. */
+  readonly pieces: ReadonlyMap<string, readonly Piece[]>;
 
   constructor(terminals: Terminals, vocabulary: TokenReader) {
     this.#vocabulary = vocabulary;
@@ -40,6 +44,7 @@ export class TokenScanner {
       }
     }
     this.spellings = byToken;
+    this.pieces = new Map(this.#spelledOut.map((text) => [text, this.#piecesOf(text)]));
   }
 
   /** `countsTokens`: the ids are of the stream, not of the prompt before it. */
@@ -50,8 +55,10 @@ export class TokenScanner {
       if (marker) {
         this.flush(machine);
         machine.appendMark(marker.terminal, marker.text);
-      } else if (this.#vocabulary.isSpecial(id) && !this.#isPartOfMarker(id)) this.flush(machine);
-      else machine.appendText(this.#detokenizer.push(id));
+      } else if (this.#vocabulary.isSpecial(id)) {
+        this.flush(machine);
+        if (this.#isPartOfMarker(id)) machine.appendControl(this.#vocabulary.text(id));
+      } else machine.appendText(this.#detokenizer.push(id));
       if (countsTokens) machine.endToken();
     }
   }
@@ -62,6 +69,25 @@ export class TokenScanner {
     if (rest === '') return;
     machine.appendText(rest);
     machine.extendToken();
+  }
+
+  #piecesOf(marker: string): Piece[] {
+    const pieces: Piece[] = [];
+    for (let at = 0; at < marker.length; at++) {
+      // Words are no control tokens, but there are many of them.
+      if (/\w/.test(marker[at]!)) continue;
+      let length = marker.length - at;
+      while (length > 0 && !this.#isControl(marker.slice(at, at + length))) length--;
+      if (length === 0) continue;
+      pieces.push({ at, length });
+      at += length - 1;
+    }
+    return pieces;
+  }
+
+  #isControl(text: string): boolean {
+    const id = this.#vocabulary.idOf(text);
+    return id !== undefined && this.#vocabulary.isSpecial(id);
   }
 
   #isPartOfMarker(id: number): boolean {
