@@ -154,7 +154,7 @@ function objectOf(random: Random): Record<string, unknown> {
 }
 
 /** The end of a prompt as chat templates make it. */
-function promptOf({ format, vocabulary }: Subject, start: Mode['start']): number[] {
+export function promptOf({ format, vocabulary }: Subject, start: Mode['start']): number[] {
   const { reasoning, channels } = format;
   if (channels) return vocabulary.encode(channels.writing.next);
   const turn = '<|im_start|>assistant\n';

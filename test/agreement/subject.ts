@@ -29,6 +29,7 @@ const EOS: Readonly<Record<string, readonly string[]>> = { gptoss: ['<|return|>'
 /** Tokens that markers are spelled with. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   kimi_k3: ['<|open|>', '<|close|>', '<|sep|>'],
+  gigachat3: ['<|role_sep|>', '<|message_sep|>'],
   internlm: ['<|action_start|>', '<|plugin|>', '<|action_end|>'],
 };
 

@@ -116,6 +116,11 @@ export class WalkVocabulary {
     if (this.table.flags.length > this.width) throw new Error('More markers than the logits have room for.');
   }
 
+  /** Text as added tokens, and what stands between them. */
+  pieces(text: string): { text: string; special: boolean }[] {
+    return this.#split(text).map((part) => ({ text: part, special: this.added.has(part) }));
+  }
+
   /** Ids of text in which added tokens are recognised. */
   encode(text: string): number[] {
     const ids: number[] = [];

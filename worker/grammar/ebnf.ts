@@ -173,6 +173,11 @@ export class EbnfGrammar {
       if (token !== null) {
         const rest = opener === token ? '' : `${this.markup(opener.slice(token.length))} `;
         tokens.push(`${quote(token + TOKEN_END)} ${rest}${body}`);
+      } else if (this.hasToken(opener)) {
+        throw new BadRequestError(
+          `Text before ${JSON.stringify(opener)}, which opens a call in the format of this model, can't be held to a grammar: use tool_choice "required", or "auto" without strict tools.`,
+          { param: 'tool_choice', code: 'unsupported_value' },
+        );
       } else openers.set(opener, [...(openers.get(opener) ?? []), `(${body})`]);
     }
     checkTriggers([...openers.keys(), ...(closer === undefined ? [] : [closer])]);
