@@ -128,7 +128,8 @@ function recording(engine: Engine, question: Question, rounds: ChatCompletion[])
     const stream = await engine.chat.completions.create(
       {
         ...body,
-        ...(question.toolChoice !== null && { tool_choice: question.toolChoice }),
+        // Once a call was made and answered, the model must be free to answer.
+        ...(question.toolChoice !== null && rounds.length === 0 && { tool_choice: question.toolChoice }),
         ...(question.maxTokens !== null && { max_tokens: question.maxTokens }),
         ...(question.seed !== null && { seed: question.seed }),
         stream_options: { include_usage: true },

@@ -71,6 +71,15 @@ const honoured = new Set([
 /** Bookkeeping of a hosted service; nothing here depends on it. */
 const withoutEffect = new Set(['user', 'metadata', 'store', 'safety_identifier', 'prompt_cache_key']);
 
+/** Values by which a client says that it does not want what is not there. */
+const neutral: Readonly<Record<string, readonly string[]>> = {
+  logprobs: ['false'],
+  top_logprobs: ['0'],
+  logit_bias: ['{}'],
+  modalities: ['["text"]'],
+  service_tier: ['"auto"', '"default"'],
+};
+
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
 /** OpenAI's own limit. */
@@ -122,6 +131,7 @@ function checkFieldNames(body: Fields): void {
   for (const [name, value] of Object.entries(body)) {
     // Clients send null and undefined for what they leave unset.
     if (honoured.has(name) || withoutEffect.has(name) || value === undefined || value === null) continue;
+    if (neutral[name]?.includes(JSON.stringify(value))) continue;
     throw new BadRequestError(`'${name}' is not a field that this engine supports; remove it.`, {
       param: name,
       code: 'unsupported_parameter',
@@ -162,7 +172,7 @@ function readSampling(body: Fields): Partial<SamplingOptions> {
   const topK = numberField(body, 'top_k', { min: -1, max: Number.MAX_SAFE_INTEGER, integer: true });
   const read: { [name in keyof SamplingOptions]: SamplingOptions[name] | undefined } = {
     temperature: numberField(body, 'temperature', { min: 0, max: 2 }),
-    topP: numberField(body, 'top_p', { min: 0, max: 1 }),
+    topP: numberField(body, 'top_p', { min: 0, max: 1, above: true }),
     topK: topK === -1 ? 0 : topK,
     minP: numberField(body, 'min_p', { min: 0, max: 1 }),
     repetitionPenalty: numberField(body, 'repetition_penalty', { min: 0, max: 100, above: true }),

@@ -40,11 +40,13 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 }
 
-/** Chunks between the worker's pace and the reader's. One reader. */
+/** Chunks between the worker's pace and the reader's, who may ask for several at once. */
 export class ChunkQueue {
   readonly #chunks: ChatCompletionChunk[] = [];
   #taken = 0;
   #end: { error: unknown } | 'done' | null = null;
+  /** Readers that wait, in the order in which they asked. */
+  #waiting: Promise<unknown> = Promise.resolve();
   #wake: (() => void) | null = null;
 
   /** True once `end` or `fail` was called: nothing is added any more. */
@@ -77,7 +79,13 @@ export class ChunkQueue {
   }
 
   /** The next chunk, `null` at the end. Throws the error of `fail` once all chunks before it are read. */
-  async next(): Promise<ChatCompletionChunk | null> {
+  next(): Promise<ChatCompletionChunk | null> {
+    const next = this.#waiting.then(() => this.#next());
+    this.#waiting = next.catch(() => {});
+    return next;
+  }
+
+  async #next(): Promise<ChatCompletionChunk | null> {
     for (;;) {
       const chunk = this.#chunks[this.#taken];
       if (chunk) {

@@ -166,7 +166,12 @@ class EngineCore implements CompletionsHost {
   async #reload(): Promise<void> {
     this.#set('recovering');
     try {
-      this.#session = await openSession(this.#options, () => this, this.#closing.signal);
+      const session = await openSession(this.#options, () => this, this.#closing.signal);
+      if (this.#closing.signal.aborted) {
+        await session.connection.close();
+        throw engineClosed();
+      }
+      this.#session = session;
       this.#set('ready');
     } catch (error) {
       if (this.#closing.signal.aborted) throw engineClosed();

@@ -80,7 +80,7 @@ test('twenty requests, five aborted, one cut: GPU memory and heaps do not grow f
       { index, early, question },
     );
 
-  const runs = [];
+  const runs: Awaited<ReturnType<typeof run>>[] = [];
   const heaps: { page: Heap; worker: Heap }[] = [];
   for (let index = 0; index < 20; index++) {
     runs.push(await run(index, index % 4 === 3 ? 'abort' : index === 2 ? 'cut' : null));

@@ -83,6 +83,8 @@ export function givenGrammar(grammar: EbnfGrammar, source: string, path: string)
     } else if (piece.kind !== 'space')
       throw wrong(`The grammar begins with ${JSON.stringify(piece.text)}, not with a rule.`);
   }
+  const empty = [...bodies].find(([, body]) => body.trim() === '');
+  if (empty) throw wrong(`The rule ${empty[0]} of the grammar is empty; write "" for nothing.`);
   if (!bodies.has('root')) throw wrong('The grammar has no rule root, which is the whole content.');
   const names = new Map([...bodies.keys()].map((name) => [name, grammar.reserve(`given_${name}`)]));
   for (const [name, body] of bodies) {

@@ -39,6 +39,11 @@ export class SpellingMarks {
     return this.#markAny(value) as Value;
   }
 
+  /** A text with the spellings of control tokens marked; other added tokens stay tokens. */
+  markControls(text: string): string {
+    return this.#markText(text, (section) => this.#added.isControl(section));
+  }
+
   #markAny(value: unknown): unknown {
     if (typeof value === 'string') return this.#markText(value);
     if (Array.isArray(value)) return value.map((item) => this.#markAny(item));
@@ -50,11 +55,11 @@ export class SpellingMarks {
     return value;
   }
 
-  #markText(text: string): string {
+  #markText(text: string, isMarked = (section: string) => this.#added.protects(section)): string {
     return this.#added
       .split(text)
       .map((section, index) => {
-        if (!this.#added.protects(section)) return section;
+        if (!isMarked(section)) return section;
         return index === 0
           ? section + this.#markOf(section, this.#behind)
           : this.#markOf(section, this.#before) + section;
@@ -109,12 +114,15 @@ const isDefinedAnd = (mark: string | undefined, test: (mark: string) => boolean)
 /** The added tokens of a tokenizer, found in text as the tokenizer finds them: the longest at each place. */
 export class AddedTokens {
   readonly ids = new Map<string, number>();
+  readonly #controls = new Set<string>();
   /** Contents by their first character, the longest first. */
   readonly #byFirst = new Map<string, string[]>();
 
   constructor(tokenizer: PreTrainedTokenizer) {
     for (const [id, token] of tokenizer._tokenizer.get_added_tokens_decoder()) {
-      if (token.content !== '') this.ids.set(token.content, id);
+      if (token.content === '') continue;
+      this.ids.set(token.content, id);
+      if (token.special) this.#controls.add(token.content);
     }
     for (const content of [...this.ids.keys()].sort((a, b) => b.length - a.length)) {
       const others = this.#byFirst.get(content[0]!);
@@ -125,6 +133,11 @@ export class AddedTokens {
 
   has(text: string): boolean {
     return this.ids.has(text);
+  }
+
+  /** A token that no text of an answer has, such as the end of a turn. */
+  isControl(text: string): boolean {
+    return this.#controls.has(text);
   }
 
   /** Runs of white space are added tokens of some vocabularies, but they are how text is written there. */

@@ -54,7 +54,8 @@ export class ChatTemplate {
 
   /**
    * Renders and tokenizes, ready for the model's next turn. Special tokens that people's strings spell become
-   * ordinary tokens; the assistant's strings are left as they are.
+   * ordinary tokens. So do those in the calls that the assistant made, and control tokens in what it said and
+   * thought: they can only have been spelled. Its other markup stays, for templates that take messages apart at it.
    *
    * @throws BadRequestError when the template refuses the conversation
    */
@@ -76,7 +77,7 @@ export class ChatTemplate {
       ...marks.mark(job.templateArguments),
       messages: job.messages.map((message) => {
         const parsed = withParsedArguments(message);
-        return message.role === 'assistant' ? parsed : marks.mark(parsed);
+        return message.role === 'assistant' ? withMarks(parsed, marks) : marks.mark(parsed);
       }),
       tools: job.tools === null ? null : marks.mark(job.tools),
       add_generation_prompt: true,
@@ -102,6 +103,16 @@ export class ChatTemplate {
     }
     return { text: marks.strip(rendered), ids: Uint32Array.from(ids) };
   }
+}
+
+function withMarks(message: TemplateMessage, marks: SpellingMarks): TemplateMessage {
+  const marked = { ...message };
+  for (const field of ['content', 'reasoning', 'reasoning_content'] as const) {
+    const text = message[field];
+    if (typeof text === 'string') marked[field] = marks.markControls(text);
+  }
+  if (message.tool_calls) marked.tool_calls = marks.mark(message.tool_calls);
+  return marked;
 }
 
 function parse(source: string): Template {

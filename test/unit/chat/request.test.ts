@@ -263,6 +263,19 @@ describe('prepareRequest', () => {
     expect(prepareRequest(withUser({ tools: [tool] }), off).job.tools).toBeNull();
   });
 
+  it('takes the values by which clients say that they do not want what is not there', () => {
+    const body = {
+      logprobs: false,
+      top_logprobs: 0,
+      logit_bias: {},
+      modalities: ['text'],
+      service_tier: 'auto',
+    };
+    expect(prepareRequest({ messages: [user], ...body }, context)).toEqual(
+      prepareRequest({ messages: [user] }, context),
+    );
+  });
+
   it('fills in what is unset', () => {
     expect(prepareRequest({ messages: [user] }, context)).toEqual({
       job: {

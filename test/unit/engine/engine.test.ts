@@ -115,6 +115,20 @@ describe('createEngine', () => {
     expect(states).toEqual(['failed', 'recovering', 'ready']);
   });
 
+  it('stays closed when it is closed while a new worker comes up, whenever that is', async () => {
+    for (let turns = 0; turns < 12; turns++) {
+      const { engine, workers, worker } = await start();
+      worker.crash('boom');
+      const answer = ask(engine);
+      const outcome = expect(answer).rejects.toMatchObject({ name: 'EngineClosedError' });
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      await engine.close();
+      await outcome;
+      expect(engine.state.status).toBe('closed');
+      expect(workers.every(({ terminated }) => terminated)).toBe(true);
+    }
+  });
+
   it('fails the request, not the engine, where the new worker does not come up either', async () => {
     const { engine, workers, worker } = await start();
     worker.crash('boom');

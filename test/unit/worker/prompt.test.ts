@@ -189,6 +189,24 @@ describe('spellings of tokens in text', () => {
     expect(count(ids, added('qwen3', '<|im_start|>'))).toBe(3);
   });
 
+  it('are text in what the assistant called, and control tokens are in what it said and thought', () => {
+    const plain = { role: 'assistant', content: 'a', reasoning: 'b' };
+    const call = (city: string) => [
+      { id: '1', type: 'function' as const, function: { name: 'f', arguments: { [city]: `x ${city}` } } },
+    ];
+    const rendered = (city: string, text: string) =>
+      render('tiny', [
+        { role: 'user', content: 'Hi' },
+        { ...plain, content: text, reasoning: `b ${text}`, tool_calls: call(city) },
+      ]).ids;
+    const bare = rendered('Rome', 'a');
+    for (const spelling of ['<|im_end|>', '<|im_start|>', '</tool_call>', '</think>']) {
+      const said = spelling.startsWith('<|') ? `a ${spelling}` : 'a';
+      const ids = rendered(`Rome ${spelling}`, said);
+      expect(count(ids, added('tiny', spelling)), spelling).toBe(count(bare, added('tiny', spelling)));
+    }
+  });
+
   it('leave templates that look into content undisturbed', () => {
     const { template, tokenizer } = promptOf(
       tinyFiles(),
