@@ -34,6 +34,8 @@ export function compose(reasoning: ReasoningFormat | null, tools: ToolFormat | n
   const { start, end, label } = reasoning;
   // A second end marker is absorbed where it cannot be text of the answer.
   const isToken = reasoning.terminals[end]!.token !== 'never';
+  // A grammar behind the reasoning begins at once: what is spelled out ends it even between backticks.
+  const endsWhen = isToken ? 'unquoted' : undefined;
   const content: State = {
     text: 'content',
     on: {
@@ -52,7 +54,7 @@ export function compose(reasoning: ReasoningFormat | null, tools: ToolFormat | n
       ...openersInReasoning,
       ...(label !== undefined && { [label]: { to: REASONING, when: 'start' } }),
       [start]: { to: REASONING, when: 'unquoted' },
-      [end]: { to: CONTENT, when: 'unquoted', do: ['reasoning-end'] },
+      [end]: { to: CONTENT, when: endsWhen, do: ['reasoning-end'] },
     },
   };
   const kept: State = {

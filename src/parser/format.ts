@@ -87,7 +87,7 @@ export interface Transition {
   /** The next state, where needed by the collected text. */
   to: string | ((collected: string) => string);
   do?: readonly Action[];
-  when?: Guard;
+  when?: Guard | undefined;
   /**
    * From this marker on everything is kept until it is committed (a call starts, a key is read) or released
    * as text of the state before. `declared`: only a declared name or key commits.
@@ -170,6 +170,8 @@ export interface ReasoningFormat {
   literalWhenOff: boolean;
   /** Whether these template arguments switch thinking on or off, for families with a switch of their own. */
   readSwitch?: (templateArguments: Readonly<Record<string, unknown>>) => boolean | undefined;
+  /** Markers between backticks count too: text about them is never made of their tokens. */
+  countsQuoted?: boolean;
   /** Terminal of a line that says what the block is, and is none of its text. */
   label?: string;
   /** Transitions of markers that the family puts around or into its answers. */

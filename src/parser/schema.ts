@@ -132,6 +132,7 @@ export class SchemaView {
       const type = typeof name === 'string' ? ALIASES[name.toLowerCase()] : undefined;
       if (type) types.add(type);
     }
+    if (node.nullable === true && types.size > 0) types.add('null');
     const choices = this.choices(node);
     if (choices && node.type === undefined) for (const value of choices) types.add(typeOfValue(value));
     for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
