@@ -15,8 +15,8 @@ export default defineConfig({
   workers: 1,
   fullyParallel: false,
   forbidOnly: process.env.CI !== undefined,
-  timeout: long ? 15 * 60_000 : 90_000,
-  globalTimeout: long ? 0 : 9 * 60_000,
+  timeout: long ? 15 * 60_000 : 180_000,
+  globalTimeout: long ? 0 : 30 * 60_000,
   expect: { timeout: 15_000 },
   reporter: [['list']],
   use: {
