@@ -85,7 +85,7 @@ function main() {
   const long = process.argv.slice(2).includes('--long');
   setup();
   const environment = { CHROMIUM_PATH: ensureChromium(), TOKENPRISM_LONG: long ? '1' : '' };
-  const timeout = (long ? 120 : 12) * minute;
+  const timeout = (long ? 120 : 30) * minute;
   const folder = mkdtempSync(join(tmpdir(), 'tokenprism-test-'));
   try {
     const results = [runVitest(folder, environment, timeout), runPlaywright(folder, environment, timeout)];
