@@ -170,8 +170,6 @@ export interface ReasoningFormat {
   literalWhenOff: boolean;
   /** Whether these template arguments switch thinking on or off, for families with a switch of their own. */
   readSwitch?: (templateArguments: Readonly<Record<string, unknown>>) => boolean | undefined;
-  /** Markers between backticks count too: text about them is never made of their tokens. */
-  countsQuoted?: boolean;
   /** Terminal of a line that says what the block is, and is none of its text. */
   label?: string;
   /** Transitions of markers that the family puts around or into its answers. */
