@@ -22,9 +22,9 @@ export function numberJson(text: string): string | null {
  */
 export function coerceText(text: string, schema: Schema, view: SchemaView): string {
   const json = coerceByType(text, schema, view);
-  const choices = view.choices(schema);
+  const choices = view.listed(schema);
   // A text that is listed is itself, unless what it reads as is listed too.
-  const isListed = choices?.includes(text) && !choices.some((choice) => JSON.stringify(choice) === json);
+  const isListed = choices.includes(text) && !choices.some((choice) => JSON.stringify(choice) === json);
   return isListed ? JSON.stringify(text) : json;
 }
 

@@ -304,7 +304,7 @@ export class JsonReader {
       // Arguments that were encoded twice.
       this.#say(argumentsFromString(value, schema, this.#view) ?? JSON.stringify(value));
     } else {
-      const isChoice = this.#view.choices(schema)?.includes(value) ?? false;
+      const isChoice = this.#view.listed(schema).includes(value);
       this.#say(isChoice ? JSON.stringify(value) : coerceText(value, schema, this.#view));
     }
     this.#endValue();

@@ -83,6 +83,16 @@ export class SchemaView {
     return 'const' in node ? [node.const] : null;
   }
 
+  /** Values that `enum` and `const` list at the node or in its branches; empty without any. */
+  listed(schema: Schema): readonly unknown[] {
+    const values: unknown[] = [];
+    this.#find(schema, (node) => {
+      values.push(...(this.choices(node) ?? []));
+      return undefined;
+    });
+    return values;
+  }
+
   /** The declared properties of an object schema, through references and combinators. */
   property(schema: Schema, key: string): Schema {
     return this.#find(schema, (node) => {

@@ -159,7 +159,8 @@ function checkArguments(request: WalkRequest, call: ReadCall, text: string, add:
     return;
   }
   const values = got as Record<string, unknown>;
-  const { parameters } = call.arguments;
+  // Of a key that is written twice the last value holds.
+  const parameters = [...new Map(call.arguments.parameters.map((entry) => [entry.key, entry])).values()];
   const keys = parameters.map(({ key }) => key);
   if (JSON.stringify(keys) !== JSON.stringify(Object.keys(values))) add('keys', keys, Object.keys(values));
   for (const { key, text: written, kind } of parameters) {

@@ -57,14 +57,19 @@ function readTurn(subject: Subject, request: WalkRequest, text: string): Reading
 /** The first end marker that is not quoted ends the reasoning. */
 function splitReasoning(subject: Subject, reasoning: ReasoningFormat, text: string) {
   const { vocabulary } = subject;
-  const marks = (terminal: string) =>
-    spellings(reasoning.terminals[terminal]!).map((end) => vocabulary.markup(end));
+  const canBeQuoted = reasoning.terminals[reasoning.end]!.token !== 'never';
+  // Markers that are no tokens by right count in any spelling.
+  const marks = (terminal: string) => {
+    const texts = spellings(reasoning.terminals[terminal]!);
+    const marked = texts.map((text) => vocabulary.markup(text));
+    return canBeQuoted ? marked : [...marked, ...texts];
+  };
   const ends = marks(reasoning.end);
   const starts = marks(reasoning.start);
   let thought = '';
   for (let at = 0; at < text.length; ) {
     const marker = [...ends, ...starts].find((candidate) => text.startsWith(candidate, at));
-    const isQuoted = text[at - 1] === '`' && text[at + (marker?.length ?? 0)] === '`';
+    const isQuoted = canBeQuoted && text[at - 1] === '`' && text[at + (marker?.length ?? 0)] === '`';
     if (marker && !isQuoted) {
       if (ends.includes(marker)) {
         const whole = layout(subject, thought).trimEnd();
@@ -91,12 +96,14 @@ function layout(subject: Subject, text: string): string {
 /** Added tokens as their texts, other than control tokens, which no text shows. */
 function spelled(subject: Subject, text: string): string {
   const { vocabulary, format } = subject;
-  const declared = new Set(Object.values(format.terminals).flatMap(spellings));
+  const declared = Object.values(format.terminals).flatMap(spellings);
   return Array.from(text, (character) => {
     const id = vocabulary.markOf(character);
     if (id === undefined) return character;
     const written = vocabulary.reader.text(id);
-    return vocabulary.reader.isSpecial(id) && !declared.has(written) ? '' : written;
+    return vocabulary.reader.isSpecial(id) && !declared.some((marker) => marker.includes(written))
+      ? ''
+      : written;
   }).join('');
 }
 
@@ -176,6 +183,7 @@ class CallsReader {
 
   /** The function whose call begins here. */
   #startOf(text: string, at: number): { name: string; end: number } | null {
+    let longest: { name: string; end: number } | null = null;
     for (const { name } of this.#request.tools) {
       let end = at;
       const fits = this.#writing.callStart(name).every((part) => {
@@ -185,9 +193,9 @@ class CallsReader {
         end += found.length;
         return true;
       });
-      if (fits) return { name, end };
+      if (fits && end > (longest?.end ?? at)) longest = { name, end };
     }
-    return null;
+    return longest;
   }
 
   #readCall(text: string, at: number): { call: ReadCall; end: number } {
