@@ -86,7 +86,8 @@ function integerSchema(random: Random): Schema {
 }
 
 function numberSchema(random: Random): Schema {
-  const low = random.between(-30, 30) / random.pick([1, 2, 10]);
+  // Quarters, so that sums are exact.
+  const low = random.between(-120, 120) / 4;
   const made: Schema = { type: 'number' };
   if (random.chance(0.5)) made[random.pick(['minimum', 'exclusiveMinimum'])] = low;
   if (random.chance(0.5))
