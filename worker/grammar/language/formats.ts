@@ -12,8 +12,9 @@ const DAY = [
 ].join('|');
 const CLOCK = '(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d{1,9})?';
 const ZONE = '(?:Z|[+-](?:[01]\\d|2[0-3]):[0-5]\\d)';
-const LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
-const HOST = `${LABEL}(?:\\.${LABEL})*`;
+const label = (most: number) => `[A-Za-z0-9](?:[A-Za-z0-9-]{0,${most - 2}}[A-Za-z0-9])?`;
+/** No more than 253 characters: a few labels as long as they can be, or more of them that are shorter. */
+const HOST = `(?:${label(63)}(?:\\.${label(63)}){0,2}|${label(21)}(?:\\.${label(21)}){0,10})`;
 /** Where a name is part of something longer, the length of its labels is not counted: it makes large automata. */
 const PART = '[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?';
 const BYTE = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
