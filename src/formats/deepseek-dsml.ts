@@ -17,6 +17,7 @@
  */
 import { CONTENT, type ReasoningFormat, type ToolFormat } from '../parser/format.ts';
 import { JsonArgumentsReader } from '../parser/json-calls.ts';
+import { parametersAs } from '../parser/parameters.ts';
 import type { Family, Registered } from './family.ts';
 
 const BLOCK = 'BLOCK';
@@ -112,7 +113,7 @@ function tools(name: string, block: string, space: string): ToolFormat {
         otherwise: CONTENT,
       },
     },
-    parameters: {
+    createParameters: parametersAs({
       trimsLineBreaks: false,
       readHeader: (text) => {
         const quote = text.indexOf('"');
@@ -120,7 +121,7 @@ function tools(name: string, block: string, space: string): ToolFormat {
         return { key, kind: /string\s*=\s*"true"/.test(text) ? 'text' : 'json' };
       },
       wrapperKeys: ['arguments', 'input'],
-    },
+    }),
   };
 }
 

@@ -14,6 +14,7 @@
  */
 import { CONTENT, DIGITS, type State, type Terminals } from '../parser/format.ts';
 import { JsonArgumentsReader } from '../parser/json-calls.ts';
+import { parametersAs } from '../parser/parameters.ts';
 import type { Family, TemplateFacts } from './family.ts';
 import { thinkTags } from './shapes/think-tags.ts';
 
@@ -149,13 +150,13 @@ export const family: Family = {
             },
           },
         },
-        parameters: {
+        createParameters: parametersAs({
           trimsLineBreaks: false,
           readHeader: (text) => ({
             key: attribute(text),
             kind: /\btype="(?!string")/.test(text) ? 'json' : 'text',
           }),
-        },
+        }),
         readName: (header) => attribute(header) || null,
         callId: (_header, name, index) => `functions.${name}:${index}`,
       },

@@ -11,6 +11,7 @@
  * lost. Rests on the model card and the parser of openbmb/MiniCPM5-1B.
  */
 import { CONTENT, type State } from '../parser/format.ts';
+import { parametersAs } from '../parser/parameters.ts';
 import type { Family } from './family.ts';
 
 const FUNCTION = '<function name="';
@@ -81,7 +82,7 @@ export const family: Family = {
           },
           [CDATA]: { text: 'value', on: { CDATA_END: { to: VALUE } } },
         },
-        parameters: { trimsLineBreaks: true, wrapperKeys: ['properties', 'arguments'] },
+        createParameters: parametersAs({ trimsLineBreaks: true, wrapperKeys: ['properties', 'arguments'] }),
       },
       recognise: ({ chatTemplate }) =>
         chatTemplate.includes('<function name=') && chatTemplate.includes('<param name='),

@@ -13,6 +13,7 @@
  * Values are taken as they stand, white space included. Rests on the chat template of MiniMaxAI/MiniMax-M2.
  */
 import { CONTENT } from '../parser/format.ts';
+import { parametersAs } from '../parser/parameters.ts';
 import type { Family } from './family.ts';
 import { thinkTags } from './shapes/think-tags.ts';
 
@@ -140,7 +141,7 @@ export const family: Family = {
             otherwise: CONTENT,
           },
         },
-        parameters: { trimsLineBreaks: false },
+        createParameters: parametersAs({ trimsLineBreaks: false }),
       },
       recognise,
     },

@@ -17,6 +17,7 @@
 
 import { elementsJson } from '../parser/elements.ts';
 import { CONTENT } from '../parser/format.ts';
+import { parametersAs } from '../parser/parameters.ts';
 import type { Family, TemplateFacts } from './family.ts';
 import { thinkTags } from './shapes/think-tags.ts';
 
@@ -121,11 +122,11 @@ export const family: Family = {
           },
           [CLOSER]: { text: 'discard', on: { ANGLE: { to: PARAMETERS } } },
         },
-        parameters: {
+        createParameters: parametersAs({
           trimsLineBreaks: false,
           repeats: true,
           readValue: (text, schema, view) => elementsJson(text, { open: OPEN, close: CLOSE }, schema, view),
-        },
+        }),
       },
       recognise,
     },

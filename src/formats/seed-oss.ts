@@ -8,6 +8,8 @@
  * The model itself opens the block; `thinking_budget: 0` makes the prompt open one in which it only reflects on
  * its budget. Rests on the chat template of ByteDance-Seed/Seed-OSS-36B-Instruct.
  */
+
+import { parametersAs } from '../parser/parameters.ts';
 import type { Family, TemplateFacts } from './family.ts';
 import { thinkTags } from './shapes/think-tags.ts';
 import { xmlParameters } from './shapes/xml-parameters.ts';
@@ -26,7 +28,7 @@ export const family: Family = {
       format: {
         ...xmlParameters('seed_oss', '<seed:tool_call>', '</seed:tool_call>'),
         // The template writes values without line breaks around them, the model with them at times.
-        parameters: { trimsLineBreaks: 'paired' },
+        createParameters: parametersAs({ trimsLineBreaks: 'paired' }),
       },
       recognise,
     },

@@ -10,6 +10,7 @@
  * Rests on the chat template of stepfun-ai/step3.
  */
 import { CONTENT } from '../parser/format.ts';
+import { parametersAs } from '../parser/parameters.ts';
 import type { Family, TemplateFacts } from './family.ts';
 import { thinkTags } from './shapes/think-tags.ts';
 
@@ -120,7 +121,7 @@ export const family: Family = {
             },
           },
         },
-        parameters: { trimsLineBreaks: false },
+        createParameters: parametersAs({ trimsLineBreaks: false }),
       },
       recognise,
     },

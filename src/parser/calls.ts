@@ -1,7 +1,7 @@
 /** The calls of one message as they come: their indices, ids and argument pieces. */
 import type { ParserEvent } from './events.ts';
 import type { ToolFormat } from './format.ts';
-import { ParameterAssembler } from './parameters.ts';
+import type { ParameterAssembler } from './parameters.ts';
 import { SchemaView } from './schema.ts';
 
 const NAME_LIMIT = 256;
@@ -9,7 +9,7 @@ const WELL_FORMED_NAME = /^[^\s<>{}[\]()"'`|=,;]+$/u;
 const UNKNOWN_FUNCTION = new SchemaView(undefined);
 
 export interface CallsOptions {
-  format: Pick<ToolFormat, 'callId' | 'parameters'> | null;
+  format: Pick<ToolFormat, 'callId' | 'createParameters'> | null;
   /** Parameter schemas by the names of the declared functions. */
   tools: ReadonlyMap<string, SchemaView>;
   /** Calls of the conversation before this message. */
@@ -57,10 +57,7 @@ export class Calls {
     this.#hasArguments = false;
     const id = format?.callId?.(header, name, inHistory + index) ?? randomCallId();
     emit({ type: 'call-start', index, id, name, tokens: tokens() });
-    const syntax = format?.parameters;
-    this.parameters = syntax
-      ? new ParameterAssembler((json) => this.arguments(json), this.schemaOf(name), syntax)
-      : null;
+    this.parameters = format?.createParameters?.((json) => this.arguments(json), this.schemaOf(name)) ?? null;
   }
 
   arguments(json: string): void {

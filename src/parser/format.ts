@@ -3,7 +3,7 @@
  * The machine (`machine.ts`) runs it; nothing in here knows a model.
  */
 import type { CallReader, CallReaderContext } from './call-reader.ts';
-import type { ParameterSyntax } from './parameters.ts';
+import type { CreateParameters } from './parameters.ts';
 
 /** A marker that a format declares. */
 export interface Terminal {
@@ -191,8 +191,8 @@ export interface ToolFormat {
   states: States;
   /** Null where there is no grammar for the calls; then they can't be required. */
   writing: CallWriting | null;
-  /** How `key` and `value` text becomes JSON, for formats that have them. */
-  parameters?: ParameterSyntax;
+  /** Makes what turns `key` and `value` text into JSON, for formats that have them. */
+  createParameters?: CreateParameters;
   /** Id of a call where the family has ids of its own. `index` counts the conversation's calls from 0. */
   callId?: (header: string, name: string, index: number) => string;
   /** The name in a call's header, `null` if there is none. Default: the header trimmed. */

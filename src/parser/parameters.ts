@@ -180,6 +180,14 @@ export class ParameterAssembler {
   }
 }
 
+export type CreateParameters = (emit: (json: string) => void, view: SchemaView) => ParameterAssembler;
+
+/** For a format's `createParameters`: named there, so that it is loaded with the formats that need it. */
+export const parametersAs =
+  (syntax: ParameterSyntax): CreateParameters =>
+  (emit, view) =>
+    new ParameterAssembler(emit, view, syntax);
+
 /** The text that a JSON string spells, null for anything else. */
 function stringValue(text: string): string | null {
   if (!text.trim().startsWith('"')) return null;

@@ -103,8 +103,8 @@ function toolRow(entry: CataloguedFormat, counts: Counts): string[] {
   ];
 }
 
-function argumentsOf({ parameters, writing }: ToolFormat): string {
-  if (parameters) return 'parameters, by schema';
+function argumentsOf({ createParameters, writing }: ToolFormat): string {
+  if (createParameters) return 'parameters, by schema';
   return writing ? 'JSON' : 'a notation of their own';
 }
 

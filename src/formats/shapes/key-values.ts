@@ -12,6 +12,7 @@
  */
 import { CONTENT, type State, type Terminals, type ToolFormat } from '../../parser/format.ts';
 import { JsonEnvelopeReader } from '../../parser/json-calls.ts';
+import { parametersAs } from '../../parser/parameters.ts';
 import { NAME_AND_ARGUMENTS } from './tagged-json.ts';
 
 const BLOCK = 'BLOCK';
@@ -167,6 +168,6 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
         },
       },
     },
-    parameters: { trimsLineBreaks: false },
+    createParameters: parametersAs({ trimsLineBreaks: false }),
   };
 }

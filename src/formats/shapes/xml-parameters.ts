@@ -18,6 +18,7 @@
  * start of a line counts.
  */
 import { CONTENT, type ToolFormat } from '../../parser/format.ts';
+import { parametersAs } from '../../parser/parameters.ts';
 
 const FUNCTION = '<function=';
 const FUNCTION_END = '</function>';
@@ -109,5 +110,5 @@ export const xmlParameters = (name: string, start: string, end: string): ToolFor
       otherwise: CONTENT,
     },
   },
-  parameters: { trimsLineBreaks: true },
+  createParameters: parametersAs({ trimsLineBreaks: true }),
 });
