@@ -1,6 +1,7 @@
 /** Arguments that are written as parameters, one after the other, in the format of a family. */
 import type { EbnfGrammar } from '../ebnf.ts';
 import type { LanguagePart, LanguageSpec } from '../guard/spec.ts';
+import { escapeRegex } from '../language/regex.ts';
 import { commonTypes } from './alternatives.ts';
 import { ANY_INTEGER, ANY_NUMBER } from './numbers.ts';
 import { SchemaDocument, schemaError } from './schema.ts';
@@ -219,5 +220,3 @@ class ParameterWriter {
     return `${guard} ${this.#grammar.textUntil(closer)}${tail}`;
   }
 }
-
-const escapeRegex = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

@@ -22,6 +22,9 @@ export type Regex =
   | { type: 'start' }
   | { type: 'end' };
 
+/** An expression that matches this text alone. */
+export const escapeRegex = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+
 /** A valid expression that can't be held while text is written. */
 export class UnsupportedRegexError extends Error {}
 
