@@ -33,7 +33,7 @@ export type Dtype = 'auto' | 'fp32' | 'fp16' | 'q8' | 'q4' | 'q4f16' | 'int8' | 
 
 /** What computes the logits. */
 export type BackendChoice =
-  | { kind: 'transformers'; device: DeviceChoice; dtype: Dtype }
+  | { kind: 'onnx'; device: DeviceChoice; dtype: Dtype }
   /** Replays given outputs through the real worker, protocol and page. For tests of everything but the model. */
   | { kind: 'scripted'; turns: ScriptedTurn[] };
 

@@ -1,10 +1,10 @@
 import { ModelLoadError } from '../src/errors.ts';
 import type { LoadProgress, ModelReport, ModelSource } from '../src/protocol.ts';
 import type { Backend } from './backends/backend.ts';
+import { createOnnxBackend } from './backends/onnx/backend.ts';
+import { textConfig } from './backends/onnx/graph.ts';
+import { configureRuntime, type WasmSource } from './backends/onnx/runtime.ts';
 import { ScriptedBackend, type ScriptedModel, ScriptedTurns } from './backends/scripted/backend.ts';
-import { createTransformersBackend } from './backends/transformers/backend.ts';
-import { textConfig } from './backends/transformers/graph.ts';
-import { configureRuntime, type WasmSource } from './backends/transformers/runtime.ts';
 import { openModelFiles } from './cache/files.ts';
 import { Constraints } from './grammar/constraints.ts';
 import type { Model } from './model.ts';
@@ -65,8 +65,7 @@ export async function loadModel(
   } else {
     const { device, dtype } = message.backend;
     configureRuntime(environment.wasm);
-    createBackend = () =>
-      createTransformersBackend({ files, config, device, dtype, contextLength, onProgress });
+    createBackend = () => createOnnxBackend({ files, config, device, dtype, contextLength, onProgress });
   }
   const backend = await createBackend();
   const report: ModelReport = {

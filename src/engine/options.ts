@@ -95,7 +95,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   return {
     job: {
       model: modelSource(options.model, options.revision),
-      backend: options.backend ?? { kind: 'transformers', device, dtype },
+      backend: options.backend ?? { kind: 'onnx', device, dtype },
       wasmUrl: options.wasmUrl === undefined ? runtimeFile : absoluteUrl('wasmUrl', options.wasmUrl).href,
     },
     format: {

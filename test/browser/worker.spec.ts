@@ -51,7 +51,7 @@ test('twenty requests, five aborted, one cut: GPU memory and heaps do not grow f
     const { WorkerClient } = (await import(client)) as typeof import('./worker/client.ts');
     const worker = new WorkerClient();
     Object.assign(window, { worker });
-    return (await worker.load({ kind: 'transformers', device: 'webgpu', dtype: 'auto' })).device.device;
+    return (await worker.load({ kind: 'onnx', device: 'webgpu', dtype: 'auto' })).device.device;
   }, client);
   expect(device).toBe('webgpu');
   const meter = await openHeapMeter(page);
@@ -115,7 +115,7 @@ test('without a GPU, auto runs on WASM and says why', async ({ page }) => {
     async ({ client, question }) => {
       const { WorkerClient } = (await import(client)) as typeof import('./worker/client.ts');
       const worker = new WorkerClient();
-      const { device } = await worker.load({ kind: 'transformers', device: 'auto', dtype: 'auto' });
+      const { device } = await worker.load({ kind: 'onnx', device: 'auto', dtype: 'auto' });
       const run = worker.generate({ messages: question, maxTokens: 8 });
       const end = await run.end;
       await worker.close();

@@ -1,14 +1,11 @@
 import type { FromWorker } from '../../../src/protocol.ts';
 import type { Sequence } from '../../../worker/backends/backend.ts';
-import {
-  createTransformersBackend,
-  TransformersBackend,
-} from '../../../worker/backends/transformers/backend.ts';
-import { findAdapter, openDevice } from '../../../worker/backends/transformers/device.ts';
-import { configureRuntime } from '../../../worker/backends/transformers/runtime.ts';
-import { checkNumbers } from '../../../worker/backends/transformers/selftest.ts';
-import { createSession } from '../../../worker/backends/transformers/session.ts';
-import { loadWeights } from '../../../worker/backends/transformers/weights.ts';
+import { createOnnxBackend, OnnxBackend } from '../../../worker/backends/onnx/backend.ts';
+import { findAdapter, openDevice } from '../../../worker/backends/onnx/device.ts';
+import { configureRuntime } from '../../../worker/backends/onnx/runtime.ts';
+import { checkNumbers } from '../../../worker/backends/onnx/selftest.ts';
+import { createSession } from '../../../worker/backends/onnx/session.ts';
+import { loadWeights } from '../../../worker/backends/onnx/weights.ts';
 import { openModelFiles } from '../../../worker/cache/files.ts';
 import { loadModel } from '../../../worker/load.ts';
 import { Service } from '../../../worker/service.ts';
@@ -43,7 +40,7 @@ async function lastRow(sequence: Sequence, ids: number[]): Promise<Float32Array>
 export async function compareWithReference() {
   configureRuntime(wasm);
   const model = files();
-  const backend = await createTransformersBackend({
+  const backend = await createOnnxBackend({
     files: model,
     config: await model.json('config.json'),
     device: 'webgpu',
@@ -84,7 +81,7 @@ export async function selfTestOnNarrowSubgroups() {
   const config = await model.json('config.json');
   const own = await openDevice(found.adapter, 1);
   const session = await createSession(await loadWeights(model, 'q4', false), config, 2048, own);
-  const backend = new TransformersBackend(session, {
+  const backend = new OnnxBackend(session, {
     device: 'webgpu',
     reason: '',
     adapter: found.report,
@@ -124,7 +121,7 @@ export async function loseDevice() {
       (message, onProgress, signal) =>
         loadModel(message, onProgress, signal, { fetch: fetch.bind(window), caches: null, wasm }),
     );
-    const backend = { kind: 'transformers' as const, device: 'webgpu' as const, dtype: 'auto' as const };
+    const backend = { kind: 'onnx' as const, device: 'webgpu' as const, dtype: 'auto' as const };
     service.receive({ type: 'load', model: folder, backend, wasmUrl: null });
     const loaded = await until((message) => message.type === 'loaded' || message.type === 'failed');
     if (loaded.type === 'failed') throw new Error(loaded.error.message);

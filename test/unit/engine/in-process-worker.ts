@@ -44,7 +44,7 @@ export function liveWorker(): InProcessWorker {
       {
         type: 'load',
         model: { kind: 'folder', url: tinyFolder.href },
-        backend: { kind: 'transformers', device: 'wasm', dtype: 'auto' },
+        backend: { kind: 'onnx', device: 'wasm', dtype: 'auto' },
         wasmUrl: null,
       },
       onProgress,

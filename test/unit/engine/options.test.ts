@@ -59,7 +59,7 @@ describe('checkOptions', () => {
   it('fills in the defaults', () => {
     expect(checkOptions({})).toMatchObject({
       job: {
-        backend: { kind: 'transformers', device: 'auto', dtype: 'auto' },
+        backend: { kind: 'onnx', device: 'auto', dtype: 'auto' },
         wasmUrl: expect.stringMatching(/\.wasm$/),
       },
       format: { reasoningParser: undefined, toolParser: undefined, toolCalling: true },

@@ -8,7 +8,7 @@ import { CachedSequence } from './sequence.ts';
 import { createSession, type LoadedSession } from './session.ts';
 import { loadWeights } from './weights.ts';
 
-export interface TransformersOptions {
+export interface OnnxOptions {
   files: ModelFiles;
   /** The content of `config.json`. */
   config: Record<string, unknown>;
@@ -52,11 +52,11 @@ async function chooseTarget(choice: DeviceChoice): Promise<Target> {
 }
 
 /** Loads an ONNX export of the Hub's conventions. */
-export async function createTransformersBackend(options: TransformersOptions): Promise<Backend> {
+export async function createOnnxBackend(options: OnnxOptions): Promise<Backend> {
   const target = await chooseTarget(options.device);
   if (target.adapter) {
     const fault = await tryWebGpu(options, target.adapter, target.report, target.reason);
-    if (fault instanceof TransformersBackend) return fault;
+    if (fault instanceof OnnxBackend) return fault;
     if (options.device === 'webgpu') {
       throw new WebGPUUnavailableError(
         `WebGPU computes wrong numbers on this adapter (${fault}). Use device 'wasm'; an update of the browser or the graphics driver may help.`,
@@ -67,7 +67,7 @@ export async function createTransformersBackend(options: TransformersOptions): P
   const weights = await loadWeights(options.files, options.dtype, null);
   options.onProgress({ phase: 'session', file: null, loaded: 0, total: 0 });
   const session = await createSession(weights, options.config, options.contextLength, null);
-  return new TransformersBackend(session, {
+  return new OnnxBackend(session, {
     device: 'wasm',
     reason: target.reason,
     adapter: target.report,
@@ -77,11 +77,11 @@ export async function createTransformersBackend(options: TransformersOptions): P
 
 /** The backend, or what the self-test found wrong with the numbers: then the device is gone again. */
 async function tryWebGpu(
-  { files, config, dtype, contextLength, onProgress }: TransformersOptions,
+  { files, config, dtype, contextLength, onProgress }: OnnxOptions,
   adapter: GPUAdapter,
   report: AdapterReport | null,
   reason: string,
-): Promise<TransformersBackend | string> {
+): Promise<OnnxBackend | string> {
   const weights = await loadWeights(files, dtype, adapter.features.has('shader-f16'));
   let current = adapter;
   let fault = '';
@@ -95,7 +95,7 @@ async function tryWebGpu(
       own.destroy();
       throw error;
     }
-    const backend = new TransformersBackend(session, {
+    const backend = new OnnxBackend(session, {
       device: 'webgpu',
       reason,
       adapter: report,
@@ -121,7 +121,7 @@ async function tryWebGpu(
 }
 
 /** An ONNX decoder on WebGPU or WASM. */
-export class TransformersBackend implements Backend {
+export class OnnxBackend implements Backend {
   readonly report: DeviceReport;
   readonly capacity: number;
   readonly width: number;

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ModelLoadError, WebGPUUnavailableError } from '../../../src/errors.ts';
 import type { LoadProgress, ModelSource } from '../../../src/protocol.ts';
 import type { Backend, Sequence } from '../../../worker/backends/backend.ts';
-import { readGraph } from '../../../worker/backends/transformers/graph.ts';
-import { widenHalf } from '../../../worker/backends/transformers/half.ts';
-import { checkNumbers, relativeDifference } from '../../../worker/backends/transformers/selftest.ts';
-import { externalNames } from '../../../worker/backends/transformers/weights.ts';
+import { readGraph } from '../../../worker/backends/onnx/graph.ts';
+import { widenHalf } from '../../../worker/backends/onnx/half.ts';
+import { checkNumbers, relativeDifference } from '../../../worker/backends/onnx/selftest.ts';
+import { externalNames } from '../../../worker/backends/onnx/weights.ts';
 import { loadModel } from '../../../worker/load.ts';
 import type { Model } from '../../../worker/model.ts';
 import { largestDifference, referenceLogits } from '../../fixtures/reference-logits.ts';
@@ -31,7 +31,7 @@ const fileFetch = async (url: RequestInfo | URL) => {
 const load = (device: 'auto' | 'wasm' | 'webgpu', dtype: 'auto' | 'q4' | 'q4f16' | 'fp32' = 'auto') => {
   const progress: LoadProgress[] = [];
   const result = loadModel(
-    { type: 'load', model: source, backend: { kind: 'transformers', device, dtype }, wasmUrl: null },
+    { type: 'load', model: source, backend: { kind: 'onnx', device, dtype }, wasmUrl: null },
     (step) => progress.push(step),
     new AbortController().signal,
     { fetch: fileFetch, caches: null, wasm: { bytes: readFileSync(wasmFile) } },
