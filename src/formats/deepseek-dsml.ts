@@ -103,11 +103,11 @@ function tools(name: string, block: string, space: string): ToolFormat {
         },
       },
       [BETWEEN]: {
-        text: 'layout',
+        text: 'content',
         on: {
           INVOKE_START: { to: NAME, hold: 'any' },
-          INVOKE_END: { to: BETWEEN },
-          BLOCK_END: { to: CONTENT },
+          INVOKE_END: { to: BETWEEN, do: ['call-edge'] },
+          BLOCK_END: { to: CONTENT, do: ['call-edge'] },
           BLOCK_START: { to: BLOCK, hold: 'any' },
         },
         otherwise: CONTENT,

@@ -53,11 +53,11 @@ const section = (header: string): States => ({
     },
   },
   [BETWEEN]: {
-    text: 'layout',
+    text: 'content',
     on: {
       CALL_START: { to: header, hold: 'any' },
-      CALL_END: { to: BETWEEN },
-      SECTION_END: { to: CONTENT },
+      CALL_END: { to: BETWEEN, do: ['call-edge'] },
+      SECTION_END: { to: CONTENT, do: ['call-edge'] },
       SECTION_START: { to: SECTION, hold: 'any' },
     },
     otherwise: CONTENT,
@@ -169,7 +169,7 @@ export const family: Family = {
           },
           [BETWEEN]: {
             ...section(TYPE)[BETWEEN]!,
-            on: { ...section(TYPE)[BETWEEN]!.on, FENCE: { to: BETWEEN } },
+            on: { ...section(TYPE)[BETWEEN]!.on, FENCE: { to: BETWEEN, do: ['call-edge'] } },
           },
         },
       },

@@ -54,9 +54,13 @@ export const family: Family = {
             done: AFTER,
           },
           [AFTER]: {
-            text: 'layout',
+            text: 'content',
             // A closing brace too many is a slip of the model, not text.
-            on: { TOOL_START: { to: CALL, hold: 'any' }, TOOL_END: { to: CONTENT }, BRACE: { to: AFTER } },
+            on: {
+              TOOL_START: { to: CALL, hold: 'any' },
+              TOOL_END: { to: CONTENT, do: ['call-edge'] },
+              BRACE: { to: AFTER, do: ['call-edge'] },
+            },
             otherwise: CONTENT,
           },
         },

@@ -132,10 +132,10 @@ export const family: Family = {
             },
           },
           [BETWEEN]: {
-            text: 'layout',
+            text: 'content',
             on: {
               INVOKE_START: { to: NAME, hold: 'any' },
-              BLOCK_END: { to: CONTENT },
+              BLOCK_END: { to: CONTENT, do: ['call-edge'] },
               BLOCK_START: { to: BLOCK, hold: 'any' },
             },
             otherwise: CONTENT,

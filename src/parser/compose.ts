@@ -6,7 +6,11 @@ import {
   type ReasoningFormat,
   type State,
   type States,
+  spellings,
+  type Terminal,
+  type Terminals,
   type ToolFormat,
+  type Transition,
 } from './format.ts';
 
 /**
@@ -21,14 +25,15 @@ import {
  */
 export function compose(reasoning: ReasoningFormat | null, tools: ToolFormat | null): MessageFormat {
   const openers = tools?.openers ?? {};
+  const terminals = { ...tools?.terminals, ...reasoning?.terminals };
   const plain: States = { ...tools?.states, [CONTENT]: { text: 'content', on: openers } };
   if (!reasoning) {
     return {
       reasoning,
       tools,
       channels: null,
-      terminals: { ...tools?.terminals },
-      states: { thinking: plain, plain },
+      terminals,
+      states: { thinking: withUnclosed(plain, terminals), plain: withUnclosed(plain, terminals) },
     };
   }
   const { start, end, label } = reasoning;
@@ -65,16 +70,59 @@ export function compose(reasoning: ReasoningFormat | null, tools: ToolFormat | n
     reasoning,
     tools,
     channels: null,
-    terminals: { ...tools?.terminals, ...reasoning.terminals },
+    terminals,
     states: {
-      thinking:
+      thinking: withUnclosed(
         reasoning.keptAfter === undefined
           ? { ...plain, [CONTENT]: content, [REASONING]: thinking }
           : { ...plain, [REASONING]: kept },
-      plain,
+        terminals,
+      ),
+      plain: withUnclosed(plain, terminals),
     },
   };
 }
+
+/**
+ * With the states of content in an envelope: text came before the envelope was closed, and its closer is markup all
+ * the same.
+ *
+ * ```
+ * <tool_call>{"name": "f", "arguments": {}} Done.</tool_call> Bye.
+ *                                          ^^^^^^             ^^^^^ text
+ * ```
+ *
+ * `isHeld`: what opens a call in content is known, and nothing else does.
+ */
+export function withUnclosed(states: States, terminals: Terminals, isHeld = false): States {
+  const content = states[CONTENT]!;
+  const added: Record<string, State> = {};
+  for (const [name, state] of Object.entries(states)) {
+    const unclosed = `${name} ${CONTENT}`;
+    if (state.otherwise !== CONTENT && state.otherwise !== unclosed) continue;
+    const own = Object.entries(state.on).filter(([terminal, entry]) =>
+      isOwn(terminals[terminal]!, entry, isHeld),
+    );
+    added[name] = { ...state, otherwise: unclosed };
+    added[unclosed] = {
+      text: 'content',
+      on: {
+        ...content.on,
+        ...Object.fromEntries(own.map(([terminal, entry]) => [terminal, unquoted(entry as Transition)])),
+      },
+    };
+  }
+  return { ...states, ...added };
+}
+
+/** Whether a marker of an envelope means there, between words, what it means in its place: a bracket does not. */
+function isOwn(terminal: Terminal, entry: State['on'][string], isHeld: boolean): boolean {
+  if (Array.isArray(entry) || !spellings(terminal).every((text) => /\w/.test(text))) return false;
+  const opens = (entry as Transition).hold !== undefined;
+  return !opens || (!isHeld && terminal.token !== 'never');
+}
+
+const unquoted = (transition: Transition): Transition => ({ when: 'unquoted', ...transition });
 
 /** The machine of a family with channels. */
 export function composeChannels(channels: ChannelFormat): MessageFormat {

@@ -8,6 +8,7 @@
  *                                   ^^^^^^^^^^^  the only opener
  * ```
  */
+import { withUnclosed } from './compose.ts';
 import {
   CONTENT,
   type MessageFormat,
@@ -34,18 +35,23 @@ export function heldFormat(format: MessageFormat, { calls, content: hasForm }: H
   // A message on a channel says what it is.
   if (format.channels) return format;
   const opener = calls && format.tools ? openerOf(format.tools, hasForm) : null;
+  const terminals = { ...format.terminals, ...opener?.terminals };
   const states = (all: States): States => {
     const content: State = { ...all[CONTENT]!, on: opener?.on ?? {} };
     const reasoning = all[REASONING];
-    return {
-      ...all,
-      [CONTENT]: content,
-      ...(reasoning && { [REASONING]: { ...reasoning, on: withoutOpeners(reasoning.on, format.tools) } }),
-    };
+    return withUnclosed(
+      {
+        ...all,
+        [CONTENT]: content,
+        ...(reasoning && { [REASONING]: { ...reasoning, on: withoutOpeners(reasoning.on, format.tools) } }),
+      },
+      terminals,
+      true,
+    );
   };
   return {
     ...format,
-    terminals: { ...format.terminals, ...opener?.terminals },
+    terminals,
     states: { thinking: states(format.states.thinking), plain: states(format.states.plain) },
   };
 }

@@ -83,6 +83,8 @@ export class Machine {
 
   readonly #calls: Calls;
   #reader: CallReader | null = null;
+  /** The reader has had white space only. */
+  #isFresh = false;
 
   constructor(options: MachineOptions) {
     this.#options = options;
@@ -258,6 +260,7 @@ export class Machine {
     const from = this.#input.at;
     this.#input.at = reader.read(this.#input.text, from, limit);
     this.#owned.call += this.#input.at - from;
+    if (this.#isFresh && /\S/.test(this.#input.text.slice(from, this.#input.at))) this.#isFresh = false;
     for (const event of this.#events.slice(before)) event.tokens = this.#input.tokensRead();
     if (reader.isDone) {
       this.#reader = null;
@@ -383,12 +386,17 @@ export class Machine {
     const transition = this.#transition(terminal, end);
     if (!transition) return false;
     const { to, hold, do: actions = [], writes } = transition;
+    const length = end - this.#input.at;
+    if (hold && this.#hold && to === this.#stateName && this.#isBlank()) {
+      this.#owned.markup += length;
+      this.#input.at += length;
+      return true;
+    }
     if (this.#state.text === 'call' && this.#reader && !this.#closeReader(this.#reader)) return true;
     if (hold && this.#hold) {
       this.#release();
       return true;
     }
-    const length = end - this.#input.at;
     if (hold) this.#openHold(transition, length);
     const opener = this.#input.at;
     this.#input.at += length;
@@ -411,6 +419,13 @@ export class Machine {
       if (this.#state.text !== 'call') this.#text(opener + length);
     }
     return true;
+  }
+
+  /** Nothing that counts stands between the opener that led here and what comes: the same opener again is a slip. */
+  #isBlank(): boolean {
+    const { text } = this.#state;
+    if (text === 'name') return this.#collected.trim() === '';
+    return text === 'call' ? this.#isFresh : text === 'layout' || text === 'discard';
   }
 
   #transition(terminal: string, end: number): Transition | null {
@@ -448,7 +463,9 @@ export class Machine {
         schemaOf: (called: string) => this.#calls.schemaOf(called),
       };
       this.#reader = state.createReader?.(context) ?? null;
+      this.#isFresh = true;
     }
+    if (state.text === 'value') this.#calls.parameters?.openValue();
   }
 
   #matcherOf(name: string): Matcher {
@@ -566,7 +583,8 @@ export class Machine {
   #failCall(): void {
     this.#reader = null;
     if (this.#hold) this.#release();
-    else this.#endCall('call-incomplete');
+    else if (this.#calls.isOpen) this.#endCall('call-incomplete');
+    else this.#enter(this.#state.done ?? CONTENT);
   }
 
   #endCall(type: 'call-end' | 'call-incomplete'): void {

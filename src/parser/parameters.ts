@@ -44,6 +44,7 @@ export class ParameterAssembler {
   #kind: ParameterHeader['kind'];
   #schema: Schema;
   #isStreaming = false;
+  #isOpened = false;
   /** Nothing of the value was read yet. */
   #isFresh = false;
   /** A line break at the value's end is markup. */
@@ -90,6 +91,13 @@ export class ParameterAssembler {
     this.#isFresh = true;
     this.#chunks = [];
     this.#lineBreak = '';
+    this.#isOpened = false;
+  }
+
+  /** Its value begins: until then the key says nothing. */
+  openValue(): void {
+    if (this.#key === null || this.#isOpened) return;
+    this.#isOpened = true;
     if (this.#isStreaming) this.#emit(`${this.#opener()}"`);
   }
 
@@ -115,6 +123,7 @@ export class ParameterAssembler {
   /** The value's end was seen. */
   endValue(): void {
     if (this.#key === null) return;
+    this.openValue();
     if (this.#isStreaming) this.#emit('"');
     else if (this.#syntax.repeats) {
       this.#repeated = this.#key;

@@ -82,8 +82,8 @@ export const xmlParameters = (name: string, start: string, end: string): ToolFor
       on: {
         PARAMETER_START: { to: KEY },
         FUNCTION_END: { to: BETWEEN, do: ['call-end'] },
-        FUNCTION_START: { to: NAME, do: ['call-end'] },
-        TOOL_START: { to: WRAPPER, do: ['call-end'] },
+        FUNCTION_START: { to: NAME, hold: 'any', onCommit: ['call-end'] },
+        TOOL_START: { to: WRAPPER, hold: 'any', onCommit: ['call-end'] },
         TOOL_END: { to: CONTENT, do: ['call-end'] },
       },
     },
@@ -101,11 +101,11 @@ export const xmlParameters = (name: string, start: string, end: string): ToolFor
       },
     },
     [BETWEEN]: {
-      text: 'layout',
+      text: 'content',
       on: {
         FUNCTION_START: { to: NAME, hold: 'any' },
         TOOL_START: { to: WRAPPER, hold: 'any' },
-        TOOL_END: { to: CONTENT },
+        TOOL_END: { to: CONTENT, do: ['call-edge'] },
       },
       otherwise: CONTENT,
     },
