@@ -36,19 +36,32 @@ const common: UserConfig = {
 };
 
 /**
- * Vite wraps dynamic imports in a function that keeps its name where nothing is minified. An application's Vite
- * declares the same name again in the same module, which is a syntax error. The new name is as long as the old one,
- * so source maps stay right.
+ * Vite wraps dynamic imports in a function that fetches what they need ahead of them. Here they need nothing, and the
+ * application's own Vite wraps them again: the function only calls. Its name is another than the application's, which
+ * stands in the same module; it is as long, so that source maps stay right.
  */
-const renamedPreload: Plugin = {
-  name: 'tokenprism:renamed-preload',
-  enforce: 'post',
-  generateBundle(_options, bundle) {
-    for (const output of Object.values(bundle)) {
-      if (output.type === 'chunk') output.code = output.code.replaceAll('__vitePreload', 'preloadModule');
-    }
+const noPreload: Plugin = {
+  name: 'tokenprism:no-preload',
+  enforce: 'pre',
+  load(id) {
+    return id === '\0vite/preload-helper.js' ? 'export const __vitePreload = (load) => load();' : null;
+  },
+  generateBundle: {
+    order: 'post',
+    handler(_options, bundle) {
+      for (const output of Object.values(bundle)) {
+        if (output.type === 'chunk') output.code = output.code.replaceAll('__vitePreload', 'preloadModule');
+      }
+    },
   },
 };
+
+/**
+ * The formats and what only they use, in one file that comes when a model is known: recognising a model's format asks
+ * every one of them, and some fifty small files would be asked for one by one.
+ */
+const lazyModules =
+  /\/src\/(?:formats\/(?!index\.)|parser\/(?:coercion|delimited|elements|json-|parameters|python-))/;
 
 /** The package: `dist/index.js`, `dist/testing.js`, worker, wasm and model files beside them, declarations. */
 const library: UserConfig = {
@@ -63,16 +76,20 @@ const library: UserConfig = {
     // Not Vite's library mode, which inlines every asset as a data URL.
     rolldownOptions: {
       input: { index: path('src/index.ts'), testing: path('src/testing/index.ts') },
-      preserveEntrySignatures: 'strict',
+      // The group below needs it; the entries export what they declare all the same.
+      preserveEntrySignatures: 'allow-extension',
       output: {
         format: 'es',
         entryFileNames: '[name].js',
         chunkFileNames: 'chunks/[name]-[hash].js',
         assetFileNames: 'assets/[name]-[hash][extname]',
+        codeSplitting: {
+          groups: [{ name: 'formats', test: lazyModules, includeDependenciesRecursively: false }],
+        },
       },
     },
   },
-  plugins: [renamedPreload, declarations({ root: path('.'), outDir: path('dist/types') })],
+  plugins: [noPreload, declarations({ root: path('.'), outDir: path('dist/types') })],
 };
 
 const demo: UserConfig = {

@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
-import { build, preview } from 'vite';
+import { build, preview, type Rolldown } from 'vite';
+import { PAGE_BUDGET_BYTES, pageBundleSize } from '../../bench/parser/page-bundle.ts';
 import { foreignRequests } from './harness/fixture.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -99,7 +100,14 @@ await createScriptedEngine(['Four.']);
   node('typescript/bin/tsc', ['-p', app]);
   node('typescript/bin/tsc', ['-p', app, '--module', 'nodenext', '--moduleResolution', 'nodenext']);
 
-  await build({ root: app, configFile: false, logLevel: 'warn', base: './', build: { target: 'es2022' } });
+  const built = (await build({
+    root: app,
+    configFile: false,
+    logLevel: 'warn',
+    base: './',
+    build: { target: 'es2022' },
+  })) as Rolldown.RolldownOutput;
+  expect(pageBundleSize(built.output).gzip).toBeLessThanOrEqual(PAGE_BUDGET_BYTES);
   const server = await preview({
     root: app,
     configFile: false,
