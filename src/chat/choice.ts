@@ -32,6 +32,7 @@ export class ChoiceAssembly {
   readonly #canCut: boolean;
   readonly #incomplete: number[] = [];
   #calls = 0;
+  /** Where a cut call is to be closed. */
   #closer: JsonCloser | null = null;
   #deltas: ChatCompletionDelta[] = [];
   #ended = false;
@@ -104,7 +105,7 @@ export class ChoiceAssembly {
     if (!this.#options.deliverCalls) return null;
     switch (event.type) {
       case 'call-start':
-        this.#closer = new JsonCloser();
+        this.#closer = this.#options.incompleteToolCalls === 'close' ? new JsonCloser() : null;
         this.#append({
           tool_calls: [
             {

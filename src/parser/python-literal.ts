@@ -17,6 +17,9 @@ export function pythonLiteralToJson(source: string): string | null {
   return json !== null && parser.atEnd() ? json : null;
 }
 
+/** Lists within each other. */
+const DEPTH_LIMIT = 1000;
+
 class LiteralParser {
   readonly #source: string;
   #at = 0;
@@ -31,7 +34,7 @@ class LiteralParser {
   }
 
   value(depth: number): string | null {
-    if (depth > 64) return null;
+    if (depth > DEPTH_LIMIT) return null;
     this.#space();
     const character = this.#source[this.#at];
     if (character === '"' || character === "'") return this.#string();
@@ -88,12 +91,17 @@ class LiteralParser {
 
   #string(): string | null {
     const quote = this.#source[this.#at++]!;
+    const plain = quote === '"' ? /[^"\\]*/y : /[^'\\]*/y;
     let value = '';
     for (;;) {
+      plain.lastIndex = this.#at;
+      plain.test(this.#source);
+      value += this.#source.slice(this.#at, plain.lastIndex);
+      this.#at = plain.lastIndex;
       const character = this.#source[this.#at++];
       if (character === undefined) return null;
       if (character === quote) return JSON.stringify(value);
-      value += character === '\\' ? this.#escape() : character;
+      value += this.#escape();
     }
   }
 
