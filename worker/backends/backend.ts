@@ -12,7 +12,7 @@ export interface Logits {
   readonly width: number;
   /** Row-major float32 on the GPU, for reduction there; `null` where the logits are only in memory. */
   readonly buffer: GPUBuffer | null;
-  /** One row, downloaded when needed. The array may be reused by the next forward pass: copy to keep. */
+  /** One row, downloaded when needed, before the backend's next forward pass; that may reuse the array: copy to keep. */
   read(row: number): Promise<Float32Array>;
   /** Gives the memory back. Safe to call twice. */
   release(): void;
@@ -22,12 +22,14 @@ export interface Logits {
 export interface Sequence {
   /** Tokens whose keys and values are held. */
   readonly length: number;
+  /** Memory that its keys and values take, in bytes. */
+  readonly bytes: number;
   /**
    * Runs the model over `ids`, appending them. Keeps the logits of the last `rows` positions: 1 for the end of
    * the prefill and for plain decode, more to verify drafts, 0 for the pieces of a prefill before its last,
    * whose logits nobody reads: such a piece resolves when the device is done with it, other calls may resolve
    * before, and reading their logits waits. Throws a `BadRequestError` with code `context_length_exceeded`
-   * when `length + ids.length` would pass the capacity; after any other error the sequence is dead.
+   * when `length + ids.length` would pass the capacity or the memory; after any other error the sequence is dead.
    */
   forward(ids: readonly number[], rows?: number): Promise<Logits>;
   /** Forgets all but the first `length` tokens. Only where the backend `canTruncate`. */
@@ -55,6 +57,11 @@ export interface Backend {
   readonly lost: Promise<Error>;
   /** Opens an empty sequence. */
   open(): Promise<Sequence>;
+  /**
+   * Opens a sequence that holds the first `length` tokens of another. Only where the backend `canTruncate`. Throws
+   * a `BadRequestError` with code `context_length_exceeded` where there is no memory for it.
+   */
+  copy(sequence: Sequence, length: number): Promise<Sequence>;
   /** What is allocated on the GPU now; `null` where nothing is. */
   memory(): GpuMemory | null;
   /** Releases sessions and device. An intended loss is not reported through `lost`. */

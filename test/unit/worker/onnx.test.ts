@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ModelLoadError, WebGPUUnavailableError } from '../../../src/errors.ts';
 import type { LoadProgress, ModelSource } from '../../../src/protocol.ts';
 import type { Backend, Sequence } from '../../../worker/backends/backend.ts';
+import { noEdits } from '../../../worker/backends/onnx/edits.ts';
 import { readGraph } from '../../../worker/backends/onnx/graph.ts';
 import { widenHalf } from '../../../worker/backends/onnx/half.ts';
 import { checkNumbers, relativeDifference } from '../../../worker/backends/onnx/selftest.ts';
@@ -113,6 +114,17 @@ describe('the embedded model on WASM', () => {
     await expect(sequence.forward([1])).rejects.toThrow(/closed/);
   }, 60_000);
 
+  it('copies a sequence, which then goes its own way', async () => {
+    const sequence = await backend.open();
+    (await sequence.forward([...promptTokenIds, 7, 8, 9], 0)).release();
+    const copy = await backend.copy(sequence, promptTokenIds.length);
+    expect(copy.length).toBe(promptTokenIds.length);
+    sequence.close();
+    expect(largestDifference(await lastRow(copy, [decodeTokenIds[0]!]), rows[1]!)).toBeLessThan(1e-3);
+    expect(largestDifference(await lastRow(copy, [decodeTokenIds[1]!]), rows[2]!)).toBeLessThan(1e-3);
+    copy.close();
+  }, 60_000);
+
   it('passes the self-test, and a backend whose long prefills are wrong does not', async () => {
     expect(await checkNumbers(backend)).toBeNull();
     const wrong: Backend = {
@@ -128,6 +140,7 @@ describe('the embedded model on WASM', () => {
         };
         return {
           length: 0,
+          bytes: 0,
           forward: spoil,
           truncate: (length) => sequence.truncate(length),
           close: () => sequence.close(),
@@ -225,7 +238,7 @@ describe('graphs', () => {
 
   it('take sizes that they leave open from the configuration', () => {
     const more = [...inputs, tensor('num_logits_to_keep', [], 'int64')];
-    expect(readGraph({ inputMetadata: more, outputMetadata: outputs }, config)).toMatchObject({
+    expect(readGraph({ inputMetadata: more, outputMetadata: outputs }, config, noEdits(''))).toMatchObject({
       hasPositions: false,
       keepInput: 'num_logits_to_keep',
       cacheType: 'float16',
@@ -238,7 +251,7 @@ describe('graphs', () => {
   it('of another kind are refused by name', () => {
     const recurrent = [...inputs, tensor('past_conv.1', [1, 2, 3])];
     const read = (inputMetadata: never[]) => () =>
-      readGraph({ inputMetadata, outputMetadata: outputs }, config);
+      readGraph({ inputMetadata, outputMetadata: outputs }, config, noEdits(''));
     expect(read(recurrent as never[])).toThrow(/past_conv\.1/);
     expect(read(recurrent as never[])).toThrow(ModelLoadError);
     expect(read(inputs.slice(0, 2) as never[])).toThrow(/no KV cache/);

@@ -33,13 +33,13 @@ function wrapped(
   const createBackend = async (): Promise<Backend> => {
     const backend = await inner.createBackend();
     counts.backends++;
-    const open = async (): Promise<Sequence> => {
-      const sequence = await backend.open();
+    const counted = (sequence: Sequence): Sequence => {
       counts.sequences++;
       return {
         get length() {
           return sequence.length;
         },
+        bytes: 0,
         forward: (ids, rows) => sequence.forward(ids, rows),
         truncate: (length) => {
           counts.truncated.push(length);
@@ -51,6 +51,7 @@ function wrapped(
         },
       };
     };
+    const open = async () => counted(await backend.open());
     const base: Backend = {
       report: backend.report,
       capacity: backend.capacity,
@@ -59,6 +60,7 @@ function wrapped(
       prefillPiece: 64,
       lost: backend.lost,
       open,
+      copy: async (sequence, length) => counted(await backend.copy(sequence, length)),
       memory: () => null,
       close: async () => {
         counts.closedBackends++;

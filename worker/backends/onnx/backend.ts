@@ -2,6 +2,7 @@ import { ModelLoadError, WebGPUUnavailableError } from '../../../src/errors.ts';
 import type { DeviceChoice, DeviceReport, Dtype, LoadProgress } from '../../../src/protocol.ts';
 import type { ModelFiles } from '../../cache/files.ts';
 import type { Backend, GpuMemory, Sequence } from '../backend.ts';
+import type { KeyValueCache } from './cache.ts';
 import { type AdapterReport, findAdapter, minimumSubgroupSize, openDevice } from './device.ts';
 import { checkNumbers } from './selftest.ts';
 import { CachedSequence } from './sequence.ts';
@@ -140,9 +141,13 @@ export class OnnxBackend implements Backend {
   }
 
   async open(): Promise<Sequence> {
-    const sequence = new CachedSequence(this.#session, (closed) => this.#sequences.delete(closed));
-    this.#sequences.add(sequence);
-    return sequence;
+    return this.#add(this.#session.newCache(), 0);
+  }
+
+  async copy(sequence: Sequence, length: number): Promise<Sequence> {
+    if (!(sequence instanceof CachedSequence)) throw new Error('The sequence is of another backend.');
+    const kept = Math.min(length, sequence.length);
+    return this.#add(await sequence.copyCache(kept), kept);
   }
 
   memory(): GpuMemory | null {
@@ -156,5 +161,13 @@ export class OnnxBackend implements Backend {
     } catch (cause) {
       throw new ModelLoadError('The session could not be released.', { cause, code: 'release_failed' });
     }
+  }
+
+  #add(cache: KeyValueCache, length: number): CachedSequence {
+    const sequence = new CachedSequence(this.#session, cache, length, (closed) =>
+      this.#sequences.delete(closed),
+    );
+    this.#sequences.add(sequence);
+    return sequence;
   }
 }

@@ -1,5 +1,6 @@
 import type { InferenceSession } from 'onnxruntime-web/webgpu';
 import { ModelLoadError } from '../../../src/errors.ts';
+import type { GraphEdits } from './edits.ts';
 
 export type FloatType = 'float32' | 'float16';
 
@@ -12,10 +13,16 @@ export interface CacheTensor {
 /** What a model's graph takes and gives, read from the session. */
 export interface Graph {
   hasPositions: boolean;
-  /** The input that limits for how many positions logits are computed, where the export has it. */
+  /** The export's own input that limits for how many positions logits are computed. */
   keepInput: string | null;
+  /** Whether logits are computed only for the rows that are asked for. */
+  keepsRows: boolean;
+  /** See {@link GraphEdits}. */
+  edits: GraphEdits;
   cache: CacheTensor[];
   cacheType: FloatType;
+  /** Bytes of one value of the cache. */
+  valueBytes: number;
   heads: number;
   headSize: number;
   logitsType: FloatType;
@@ -29,19 +36,23 @@ const keepInputs = ['num_logits_to_keep', 'logits_to_keep'];
  * Reads inputs and outputs of a decoder with a KV cache (`past_key_values.N.key`, `present.N.key`).
  *
  * @param config the content of `config.json`, for sizes that the graph leaves open
+ * @param edits what was changed in the graph
  * @throws ModelLoadError for a graph of another kind
  */
 export function readGraph(
   session: Pick<InferenceSession, 'inputMetadata' | 'outputMetadata'>,
   config: Record<string, unknown>,
+  edits: GraphEdits,
 ): Graph {
   const inputs = new Map(session.inputMetadata.map((value) => [value.name, value]));
   const outputs = new Map(session.outputMetadata.map((value) => [value.name, value]));
   const refuse = (why: string): never => {
     throw new ModelLoadError(`This ONNX model can't be run: ${why}.`, { code: 'model_unsupported' });
   };
-  for (const name of ['input_ids', 'attention_mask'])
-    if (!inputs.has(name)) refuse(`it has no input ${name}`);
+  const { rows, lengths } = edits;
+  const needed = ['input_ids', ...(lengths ? [lengths.last, lengths.total] : ['attention_mask'])];
+  for (const name of needed) if (!inputs.has(name)) refuse(`it has no input ${name}`);
+  const known = new Set([...needed, ...(rows === null ? [] : [rows]), 'position_ids', ...keepInputs]);
 
   const cache: CacheTensor[] = [];
   const unknown: string[] = [];
@@ -51,7 +62,7 @@ export function readGraph(
       const output = `present.${match[1]}`;
       if (!outputs.has(output)) refuse(`it has the input ${name} but not the output ${output}`);
       cache.push({ input: name, output });
-    } else if (!['input_ids', 'attention_mask', 'position_ids', ...keepInputs].includes(name)) {
+    } else if (!known.has(name)) {
       unknown.push(name);
     }
   }
@@ -78,11 +89,16 @@ export function readGraph(
   if (heads === null || headSize === null || width === null) {
     return refuse('neither its graph nor config.json gives the sizes of its KV cache and logits');
   }
+  const cacheType = floatType(first.type) ?? refuse(`its KV cache is of type ${first.type}`);
+  const keepInput = keepInputs.find((name) => inputs.has(name)) ?? null;
   return {
     hasPositions: inputs.has('position_ids'),
-    keepInput: keepInputs.find((name) => inputs.has(name)) ?? null,
+    keepInput,
+    keepsRows: keepInput !== null || rows !== null,
+    edits,
     cache,
-    cacheType: floatType(first.type) ?? refuse(`its KV cache is of type ${first.type}`),
+    cacheType,
+    valueBytes: cacheType === 'float32' ? 4 : 2,
     heads,
     headSize,
     logitsType: floatType(logits.type) ?? refuse(`its logits are of type ${logits.type}`),

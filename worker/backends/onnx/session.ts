@@ -1,9 +1,12 @@
 import * as ort from 'onnxruntime-web/webgpu';
 import { ModelLoadError } from '../../../src/errors.ts';
+import { createCacheBuffer, GrowingCache, type KeyValueCache } from './cache.ts';
 import type { OwnDevice } from './device.ts';
 import { type Graph, readGraph } from './graph.ts';
+import type { TensorLogits } from './logits.ts';
 import { explainFailure, RowReader } from './reader.ts';
 import { exclusive } from './runtime.ts';
+import { StaticCache } from './static-cache.ts';
 import type { Weights } from './weights.ts';
 
 /** What runs on the GPU has its device and a way to read from it. */
@@ -18,6 +21,11 @@ export interface LoadedSession {
   /** Tokens that a sequence can hold. */
   capacity: number;
   gpu: GpuParts | null;
+  /** Where every pass that keeps one row writes its logits: [1, 1, width] on the GPU; `null`: the runtime allocates. */
+  logits: ort.Tensor | null;
+  /** What was handed out of `logits` last. */
+  lastLogits: TensorLogits | null;
+  newCache(): KeyValueCache;
   /** After all sequences were closed; the device goes too. */
   release(): Promise<void>;
 }
@@ -54,19 +62,28 @@ export async function createSession(
     );
   }
   try {
-    const graph = readGraph(session, config);
-    const bytesPerToken = graph.heads * graph.headSize * (graph.cacheType === 'float32' ? 4 : 2);
+    const graph = readGraph(session, config, weights.edits);
+    const bytesPerToken = graph.heads * graph.headSize * graph.valueBytes;
     const bindingLimit = own
       ? Math.floor(own.device.limits.maxStorageBufferBindingSize / bytesPerToken)
       : Infinity;
     const gpu = own && { ...own, reader: new RowReader(own.device, graph.width, graph.logitsType) };
+    const capacity = Math.min(contextLength, bindingLimit);
+    const logits = gpu && graph.keepsRows ? rowTensor(gpu.device, graph) : null;
     return {
       session,
       graph,
-      capacity: Math.min(contextLength, bindingLimit),
+      capacity,
       gpu,
+      logits,
+      lastLogits: null,
+      newCache: () =>
+        gpu && weights.edits.sharesCache
+          ? new StaticCache(graph, gpu.device, capacity)
+          : new GrowingCache(graph, gpu?.device ?? null),
       release: async () => {
         gpu?.reader.destroy();
+        logits?.dispose();
         try {
           await exclusive(() => session.release());
         } finally {
@@ -78,4 +95,13 @@ export async function createSession(
     await exclusive(() => session.release()).catch(() => {});
     throw error;
   }
+}
+
+function rowTensor(device: GPUDevice, { width, logitsType }: Graph): ort.Tensor {
+  const buffer = createCacheBuffer(device, 'logits', width * (logitsType === 'float32' ? 4 : 2));
+  return ort.Tensor.fromGpuBuffer(buffer as never, {
+    dataType: logitsType,
+    dims: [1, 1, width],
+    dispose: () => buffer.destroy(),
+  });
 }

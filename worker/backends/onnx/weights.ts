@@ -1,6 +1,7 @@
 import { ModelLoadError } from '../../../src/errors.ts';
 import type { Dtype } from '../../../src/protocol.ts';
 import type { ModelFiles } from '../../cache/files.ts';
+import { editModel, type GraphEdits } from './edits.ts';
 
 type NamedDtype = Exclude<Dtype, 'auto'>;
 
@@ -22,7 +23,9 @@ const fileOf = (dtype: NamedDtype) => `onnx/model${suffixes[dtype]}.onnx`;
 export interface Weights {
   dtype: NamedDtype;
   file: string;
+  /** The model file after `edits`. */
   model: Uint8Array<ArrayBuffer>;
+  edits: GraphEdits;
   /** Weights outside of the model file, by the name that it has for them. */
   external: { path: string; data: Uint8Array<ArrayBuffer> }[];
 }
@@ -53,7 +56,7 @@ export async function loadWeights(files: ModelFiles, dtype: Dtype, hasF16: boole
     externalNames(found.bytes).map(async (path) => ({ path, data: await files.bytes(`onnx/${path}`) })),
   );
   const chosen = wanted.find((candidate) => fileOf(candidate) === found.name)!;
-  return { dtype: chosen, file: found.name, model: found.bytes, external };
+  return { dtype: chosen, file: found.name, ...editModel(found.bytes), external };
 }
 
 function preference(hasF16: boolean | null): NamedDtype[] {

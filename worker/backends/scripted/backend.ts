@@ -16,10 +16,10 @@ export interface ScriptedModel {
   contextLength: number;
 }
 
-/** The scripts and which one is next; outlives the backends that a simulated loss ends. */
 /** Finite, so that a grammar that forbids the scripted token leaves the others to draw from. */
 const UNLIKELY = -1e4;
 
+/** The scripts and which one is next; outlives the backends that a simulated loss ends. */
 export class ScriptedTurns {
   readonly #scripts: Script[];
   #next = 0;
@@ -80,6 +80,12 @@ export class ScriptedBackend implements Backend {
     return new ScriptedSequence(this.#turns, this, this.#eosTokenId, (error) => this.#lose(error));
   }
 
+  async copy(sequence: Sequence, length: number): Promise<Sequence> {
+    const copy = new ScriptedSequence(this.#turns, this, this.#eosTokenId, (error) => this.#lose(error));
+    copy.hold(Math.min(length, sequence.length));
+    return copy;
+  }
+
   memory(): null {
     return null;
   }
@@ -88,6 +94,7 @@ export class ScriptedBackend implements Backend {
 }
 
 class ScriptedSequence implements Sequence {
+  readonly bytes = 0;
   #length = 0;
   #script: Script | null = null;
   /** Tokens held when the script began. */
@@ -108,6 +115,11 @@ class ScriptedSequence implements Sequence {
 
   get length(): number {
     return this.#length;
+  }
+
+  /** As if so many tokens had been fed. */
+  hold(length: number): void {
+    this.#length = length;
   }
 
   async forward(ids: readonly number[], rows = 1): Promise<Logits> {
