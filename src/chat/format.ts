@@ -85,7 +85,13 @@ export async function chooseFormat(
         : null,
     createParser: (request) =>
       createParser({
-        format: request.grammar ? heldFormat(format, request.grammar) : format,
+        format: request.grammar
+          ? heldFormat(
+              format,
+              request.grammar,
+              request.tools.map(({ name }) => name),
+            )
+          : format,
         tools: request.tools,
         vocabulary,
         templateArguments: request.templateArguments,

@@ -68,9 +68,11 @@ export async function createOutputParser(options: OutputParserOptions): Promise<
   const format = await loadFormat({ reasoning: reasoningParser, tools: toolParser });
   const vocabulary = tokens ? new Vocabulary(tokens) : null;
   if (vocabulary) checkVocabulary(format, vocabulary);
+  const declared = tools?.length ? readTools({ tools }).declared : [];
+  const names = declared.map(({ name }) => name);
   const parser = createParser({
-    format: options.grammar ? heldFormat(format, options.grammar) : format,
-    tools: tools?.length ? readTools({ tools }).declared : [],
+    format: options.grammar ? heldFormat(format, options.grammar, names) : format,
+    tools: declared,
     vocabulary,
     templateArguments: options.templateArguments,
     prompt: options.prompt,

@@ -148,9 +148,13 @@ export interface CallWriting {
   separator: string;
   callStart(name: string): readonly (string | typeof DIGITS)[];
   callEnd: string;
-  arguments: 'json' | ParameterWriting;
-  /** What begins a run of calls in free text: a beginning of its first string that means nothing else. */
-  trigger: string;
+  /** `python`: keywords with Python literals, without the parentheses around them. */
+  arguments: 'json' | 'python' | ParameterWriting;
+  /**
+   * What begins a run of calls in free text: a beginning of its first string that means nothing else. Where only the
+   * name tells a call, by the name.
+   */
+  trigger: string | ((name: string) => string);
 }
 
 /** Reasoning markers of a family. */
@@ -198,6 +202,10 @@ export interface ToolFormat {
   /** The name in a call's header, `null` if there is none. Default: the header trimmed. */
   readName?: (header: string, isDeclared: (name: string) => boolean) => string | null;
 }
+
+/** What may begin calls of these functions in free text. */
+export const triggersOf = ({ trigger }: CallWriting, names: readonly string[]): readonly string[] =>
+  typeof trigger === 'string' ? [trigger] : names.map(trigger);
 
 /** The names under which the two composed states are known to every tool format. */
 export const CONTENT = 'CONTENT';

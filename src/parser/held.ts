@@ -19,6 +19,7 @@ import {
   type Terminals,
   type ToolFormat,
   type Transition,
+  triggersOf,
 } from './format.ts';
 
 /** Terminal of an opener that is longer than what otherwise begins a call. */
@@ -31,10 +32,15 @@ export interface HeldAnswer {
   content: boolean;
 }
 
-export function heldFormat(format: MessageFormat, { calls, content: hasForm }: HeldAnswer): MessageFormat {
+/** @param names of the functions that may be called */
+export function heldFormat(
+  format: MessageFormat,
+  { calls, content: hasForm }: HeldAnswer,
+  names: readonly string[] = [],
+): MessageFormat {
   // A message on a channel says what it is.
   if (format.channels) return format;
-  const opener = calls && format.tools ? openerOf(format.tools, hasForm) : null;
+  const opener = calls && format.tools ? openerOf(format.tools, names, hasForm) : null;
   const terminals = { ...format.terminals, ...opener?.terminals };
   const states = (all: States): States => {
     const content: State = { ...all[CONTENT]!, on: opener?.on ?? {} };
@@ -59,14 +65,17 @@ export function heldFormat(format: MessageFormat, { calls, content: hasForm }: H
 /** How the grammar's trigger leads to the states of a call, and what may stand between calls. */
 function openerOf(
   { writing, openers, terminals }: ToolFormat,
+  names: readonly string[],
   isFirst: boolean,
 ): { on: State['on']; terminals: Terminals } | null {
   if (!writing) return null;
-  const { trigger } = writing;
+  const triggers = triggersOf(writing, names);
+  const [trigger] = triggers;
+  if (trigger === undefined) return null;
   const begins = (name: string) => spellings(terminals[name]!).some((text) => trigger.startsWith(text));
   const name = Object.keys(openers).find(begins);
   if (name === undefined) throw new Error(`No opener begins the trigger ${trigger}.`);
-  const terminal = { ...terminals[name]!, text: trigger };
+  const terminal = { ...terminals[name]!, text: triggers };
   const isWhole = spellings(terminals[name]!).includes(trigger);
   const [first] = transitionsOf(openers[name]!);
   const { when: _, ...transition } = first!;

@@ -18,7 +18,15 @@ type Expects =
   | 'separator'
   | 'closed';
 
-const WORD = /[\w.-]/;
+/** Of a function's name: what a request may name it with. */
+const NAME = /[\w./-]/;
+/** Of a keyword: an identifier, with the signs that property names have besides. */
+const WORD = /[\p{ID_Continue}.-]/u;
+const KEYWORD = /^[\p{ID_Continue}.-]+$/u;
+
+/** Whether the reader takes a text for a keyword. */
+export const isKeyword = (text: string) => KEYWORD.test(text);
+
 const HEX_ESCAPES: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
 /**
@@ -82,13 +90,13 @@ export class PythonCallsReader implements CallReader {
 
   /** @returns the next position, or -1 at a character that has no place here */
   #step(text: string, at: number, to: number): number {
-    const character = text[at]!;
     if (this.#expects === 'string') return this.#readString(text, at, to);
-    if (this.#expects === 'literal') return this.#readLiteral(character, at);
+    if (this.#expects === 'literal') return this.#readLiteral(text, at, to);
+    const character = String.fromCodePoint(text.codePointAt(at)!);
     if (this.#expects === 'name' || this.#expects === 'keyword') {
-      if (WORD.test(character)) {
+      if ((this.#expects === 'name' ? NAME : WORD).test(character)) {
         this.#word += character;
-        return at + 1;
+        return at + character.length;
       }
       if (this.#word !== '') return this.#endWord(character, at);
     }
@@ -98,7 +106,7 @@ export class PythonCallsReader implements CallReader {
         return character === '[' ? this.#then('call', at) : -1;
       case 'call':
       case 'name':
-        if (!WORD.test(character)) return -1;
+        if (!NAME.test(character)) return -1;
         this.#word = '';
         this.#expects = 'name';
         return at;
@@ -115,7 +123,7 @@ export class PythonCallsReader implements CallReader {
       default:
         if (character === ',') return this.#then('call', at);
         if (this.#isList) return character === ']' ? this.#then('closed', at) : -1;
-        if (!WORD.test(character)) return -1;
+        if (!NAME.test(character)) return -1;
         this.#expects = 'call';
         return at;
     }
@@ -245,21 +253,28 @@ export class PythonCallsReader implements CallReader {
   }
 
   /** Source text up to the comma or bracket that ends it, outside of quotes and inner brackets. */
-  #readLiteral(character: string, at: number): number {
+  #readLiteral(text: string, from: number, to: number): number {
+    let at = from;
+    while (at < to && !this.#endsLiteral(text[at]!)) at++;
+    this.#source += text.slice(from, at);
+    if (at > from) return at;
+    return text[at] === ',' || text[at] === ')' ? this.#endLiteral(at) : -1;
+  }
+
+  /** Follows quotes and brackets. True at a character that is not the literal's any more. */
+  #endsLiteral(character: string): boolean {
     if (this.#innerQuote !== '') {
       if (character === this.#innerQuote && !this.#isEscaped) this.#innerQuote = '';
       this.#isEscaped = character === '\\' && !this.#isEscaped;
-    } else if (this.#depth === 0 && (character === ',' || character === ')')) return this.#endLiteral(at);
-    else if (character === '"' || character === "'") {
+      return false;
+    }
+    if (this.#depth === 0 && (character === ',' || ']})'.includes(character))) return true;
+    if (character === '"' || character === "'") {
       this.#innerQuote = character;
       this.#isEscaped = false;
     } else if ('[{('.includes(character)) this.#depth++;
-    else if (']})'.includes(character)) {
-      if (this.#depth === 0) return -1;
-      this.#depth--;
-    }
-    this.#source += character;
-    return at + 1;
+    else if (']})'.includes(character)) this.#depth--;
+    return false;
   }
 
   #endLiteral(at: number): number {

@@ -3,9 +3,10 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { createOutputParser } from '../../src/chat/output-parser.ts';
 import type { ChatCompletionChoice } from '../../src/chat/types.ts';
-import { type ReadCall, type Reading, read, UnreadableError } from './reading.ts';
+import { type ReadCall, type Reading, read } from './reading.ts';
 import type { WalkRequest } from './request.ts';
 import type { Subject } from './subject.ts';
+import { UnreadableError } from './unreadable.ts';
 
 export interface Disagreement {
   field: string;

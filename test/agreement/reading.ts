@@ -9,9 +9,12 @@ import {
   type ParameterWriting,
   type ReasoningFormat,
   spellings,
+  triggersOf,
 } from '../../src/parser/format.ts';
+import { readKeywords } from './python-reading.ts';
 import type { WalkRequest } from './request.ts';
 import type { Subject } from './subject.ts';
+import { UnreadableError } from './unreadable.ts';
 
 export interface ReadCall {
   name: string;
@@ -24,9 +27,6 @@ export interface Reading {
   content: string | null;
   calls: ReadCall[];
 }
-
-/** The output is not as the family writes it. */
-export class UnreadableError extends Error {}
 
 export function read(subject: Subject, request: WalkRequest, ids: readonly number[]): Reading {
   const ends = new Set(subject.eosTokenIds);
@@ -138,18 +138,21 @@ class CallsReader {
 
   /** @returns the calls, and the text before, between and behind them */
   readAll(text: string): { segments: string[]; calls: ReadCall[] } {
-    const { blockStart, blockEnd, separator, trigger } = this.#writing;
+    const { blockStart, blockEnd, separator } = this.#writing;
     const segments: string[] = [];
     const calls: ReadCall[] = [];
-    const opener = this.#markup(trigger);
+    const names = this.#request.tools.map(({ name }) => name);
+    const openers = triggersOf(this.#writing, names).map((trigger) => this.#markup(trigger));
     // Content that is held to a form stands there instead of calls, and may spell what begins one.
-    const isContent = this.#request.content !== null && !text.trimStart().startsWith(opener);
+    const isContent =
+      this.#request.content !== null && !openers.some((opener) => text.trimStart().startsWith(opener));
     if (this.#request.tools.length === 0 || isContent) return { segments: [text], calls };
     let at = 0;
     for (;;) {
       // Where only the end of the trigger's text tells a call, it is looked for in text; as a token it is unique.
-      const found = text.indexOf(opener, at);
-      if (found < 0) break;
+      const places = openers.map((opener) => text.indexOf(opener, at)).filter((place) => place >= 0);
+      if (places.length === 0) break;
+      const found = Math.min(...places);
       segments.push(text.slice(at, found));
       at = this.#expect(text, found, blockStart);
       for (;;) {
@@ -209,6 +212,11 @@ class CallsReader {
       const end = jsonEnd(text, start.end);
       const json: unknown = JSON.parse(text.slice(start.end, end));
       return { call: { name: start.name, arguments: { json } }, end: this.#expect(text, end, closer) };
+    }
+    if (style === 'python') {
+      const { values, end } = readKeywords(text, start.end);
+      const call = { name: start.name, arguments: { json: values } };
+      return { call, end: this.#expect(text, end, closer) };
     }
     const { parameters, end } = this.#readParameters(text, start.end, style);
     return { call: { name: start.name, arguments: { parameters } }, end: this.#expect(text, end, closer) };

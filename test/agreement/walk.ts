@@ -1,5 +1,5 @@
 /** Walks a grammar as a model would be led through it: mask, choose, accept, until the turn ends. */
-import { DIGITS, spellings } from '../../src/parser/format.ts';
+import { DIGITS, spellings, triggersOf } from '../../src/parser/format.ts';
 import type { ChoiceConstraint } from '../../worker/grammar/constraint.ts';
 import type { Random } from './random.ts';
 import type { WalkRequest } from './request.ts';
@@ -87,6 +87,8 @@ class Walker {
   readonly #closers: readonly number[];
   readonly #reasoningEnds: readonly string[];
   readonly #baits: readonly string[];
+  /** What begins a call by its letters. */
+  readonly #triggers: readonly string[];
   /** Tokens after which the walk makes for its end. */
   readonly #patience: number;
   /** How often it goes for what ends something. */
@@ -111,7 +113,7 @@ class Walker {
     const isOpen = mode.start === 'opened' || (mode.start === 'free' && reasoning?.implicitStart === true);
     this.#isThinking = reasoning !== null && isOpen;
     const writing = tools?.writing;
-    const parameters = writing && writing.arguments !== 'json' ? writing.arguments : null;
+    const parameters = writing && typeof writing.arguments !== 'string' ? writing.arguments : null;
     this.#closing = [parameters?.close, writing?.callEnd, writing?.blockEnd]
       .filter((text) => text !== undefined)
       .flatMap((text) => [text, text.trimStart()])
@@ -122,8 +124,9 @@ class Walker {
       content && 'schema' in content && content.schema,
     ];
     this.#owed = schemas.flatMap((schema) => [...keysOf(schema)].map((key) => `${JSON.stringify(key)}: `));
+    const names = request.tools.map(({ name }) => name);
     const written = writing
-      ? [writing.trigger, ...writing.callStart('f').filter((part) => part !== DIGITS)]
+      ? [...triggersOf(writing, names), ...writing.callStart('f').filter((part) => part !== DIGITS)]
       : [];
     const opened = parameters ? [parameters.open('a', 'text'), parameters.open('a', 'json')] : [];
     this.#closing.push(...opened.map((text) => text.slice(text.lastIndexOf('a') + 1)));
@@ -132,6 +135,7 @@ class Walker {
       !vocabulary.added.has(text) && vocabulary.markup(text) !== text;
     const own = [...texts, ...written].filter((text) => !isKnownByLetters(text));
     this.#baits = [...BAITS, ...own, ...this.#closing, ...opened];
+    this.#triggers = writing ? triggersOf(writing, names).filter((text) => !vocabulary.added.has(text)) : [];
     this.#patience = random.between(10, 220);
     this.#haste = random.pick([0.05, 0.15, 0.35]);
   }
@@ -195,6 +199,10 @@ class Walker {
         isAllowed,
       );
       if (closing !== null) return closing;
+    }
+    if (this.#triggers.length > 0 && random.chance(0.04)) {
+      const trigger = this.#begin(this.#plainly(random.pick(this.#triggers)), isAllowed);
+      if (trigger !== null) return trigger;
     }
     const few = mask && fewOf(mask);
     if (few) return random.pick(few);

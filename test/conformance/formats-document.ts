@@ -105,7 +105,8 @@ function toolRow(entry: CataloguedFormat, counts: Counts): string[] {
 
 function argumentsOf({ createParameters, writing }: ToolFormat): string {
   if (createParameters) return 'parameters, by schema';
-  return writing ? 'JSON' : 'a notation of their own';
+  if (writing?.arguments === 'python') return 'Python literals';
+  return writing?.arguments === 'json' ? 'JSON' : 'a notation of their own';
 }
 
 /** The usual spelling of the first markers that are more than a character. */

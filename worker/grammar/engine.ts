@@ -60,7 +60,7 @@ export class GrammarEngine {
   /** Loads what the first compile needs, which otherwise waits for it. */
   async prepare(): Promise<void> {
     await this.#acquire();
-    this.vocabulary.order({ isJson: true, closer: '' });
+    this.vocabulary.order({ quote: '"', closer: '' });
   }
 
   /**

@@ -21,7 +21,11 @@ export function checkAnswer(ids: readonly number[], options: PostCheckOptions): 
   const { calls, content } = options.constraint;
   const functions = calls?.functions ?? [];
   const parser = createParser({
-    format: heldFormat(options.format, { calls: calls !== null, content: content !== null }),
+    format: heldFormat(
+      options.format,
+      { calls: calls !== null, content: content !== null },
+      functions.map(({ name }) => name),
+    ),
     vocabulary: options.vocabulary,
     templateArguments: options.templateArguments,
     prompt: { ids: options.promptTokenIds },

@@ -1,11 +1,11 @@
 /** Rules for what a request names: the arguments of a call, and the form of the content. */
 import { BadRequestError } from '../../src/errors.ts';
-import type { ParameterWriting } from '../../src/parser/format.ts';
+import type { CallWriting } from '../../src/parser/format.ts';
 import type { ConstrainedFunction, ContentConstraint } from '../../src/protocol.ts';
 import type { EbnfGrammar } from './ebnf.ts';
 import { ebnfPieces } from './ebnf-source.ts';
 import { givenTag } from './given-tag.ts';
-import { jsonRule, type PostCheck, parametersRule } from './json-schema/index.ts';
+import { jsonRule, keywordsRule, type PostCheck, parametersRule } from './json-schema/index.ts';
 import { languageOf } from './language/language.ts';
 
 /** Called for each keyword that the grammar does not hold. */
@@ -15,14 +15,14 @@ export type Report = (check: PostCheck) => void;
 export function argumentsRule(
   grammar: EbnfGrammar,
   { schema, path }: ConstrainedFunction,
-  writing: 'json' | ParameterWriting,
+  writing: CallWriting['arguments'],
   report: Report,
 ): string {
   const object = schema === true ? { type: 'object', additionalProperties: true } : withObjectType(schema);
   const options = { path, isClosed: true, report };
-  return writing === 'json'
-    ? jsonRule(grammar, object, options)
-    : parametersRule(grammar, object, writing, options);
+  if (writing === 'json') return jsonRule(grammar, object, options);
+  if (writing === 'python') return keywordsRule(grammar, object, options);
+  return parametersRule(grammar, object, writing, options);
 }
 
 function withObjectType(schema: unknown): unknown {

@@ -2,7 +2,7 @@
 import { BadRequestError } from '../../src/errors.ts';
 import { type CallWriting, DIGITS, type MessageFormat } from '../../src/parser/format.ts';
 import type { Constraint } from '../../src/protocol.ts';
-import type { EbnfGrammar } from './ebnf.ts';
+import type { Dispatch, EbnfGrammar } from './ebnf.ts';
 import { argumentsRule, contentRule, type Report } from './rules.ts';
 
 /** White space that models put between their reasoning and what follows; without reasoning it would be content. */
@@ -38,7 +38,7 @@ export function structuralTag(
   const run = new CallRun(grammar, writing, calls, report);
   if (calls.choice !== 'auto') return `${lead} ${run.alone()}`;
   if (body) return `${lead} (${body} | ${run.alone()})`;
-  return grammar.freeText([{ opener: writing.trigger, body: run.afterTrigger() }], {
+  return grammar.freeText(run.dispatches(), {
     isOnce: !calls.parallel,
   });
 }
@@ -69,25 +69,36 @@ class CallRun {
   /** The whole run. */
   alone(): string {
     const { blockStart, blockEnd } = this.#writing;
-    return `${this.#text(blockStart)} ${this.#run('')} ${this.#text(blockEnd)}`;
+    return `${this.#text(blockStart)} ${this.#run()} ${this.#text(blockEnd)}`;
   }
 
-  /** The run after the trigger that opened it in free text. */
-  afterTrigger(): string {
+  /** What begins a run in free text, with what follows then. */
+  dispatches(): Dispatch[] {
     const { blockStart, blockEnd, trigger } = this.#writing;
-    if (blockStart === '') return this.#call(trigger);
-    return `${this.#text(blockStart.slice(trigger.length))} ${this.#run('')} ${this.#text(blockEnd)}`;
+    const end = this.#text(blockEnd);
+    if (typeof trigger !== 'string') {
+      // The name has been written, and what stands before it.
+      return this.#functions.map((called) => {
+        const opener = trigger(called.name);
+        const begun = opener.slice(blockStart.length);
+        return { opener, body: `${this.#run(this.#call([called], begun))} ${end}` };
+      });
+    }
+    if (blockStart === '') return [{ opener: trigger, body: this.#call(this.#functions, trigger) }];
+    const rest = this.#text(blockStart.slice(trigger.length));
+    return [{ opener: trigger, body: `${rest} ${this.#run()} ${end}` }];
   }
 
-  #run(begun: string): string {
-    const call = this.#call(begun);
-    if (this.#isSingle) return call;
-    return `${call} (${this.#text(this.#writing.separator)} ${call})*`;
+  /** Calls with what stands between them. */
+  #run(first?: string): string {
+    const call = this.#call(this.#functions, '');
+    const begin = first ?? call;
+    return this.#isSingle ? begin : `${begin} (${this.#text(this.#writing.separator)} ${call})*`;
   }
 
-  /** One call of any function, of which `begun` is written already. */
-  #call(begun: string): string {
-    const calls = this.#functions.map((called) => {
+  /** One call of any of the functions, of which `begun` is written already. */
+  #call(functions: Calls['functions'], begun: string): string {
+    const calls = functions.map((called) => {
       const { callStart, callEnd } = this.#writing;
       const parts = callStart(called.name).map((part, index) => {
         if (part === DIGITS) return '[0-9]{1,3}';

@@ -1,7 +1,7 @@
 /** How a text is spelled, as far as it decides which tokens are plain characters in it. */
 export interface TextSpelling {
-  /** Inside of the quotes of JSON; otherwise as it is. */
-  isJson: boolean;
+  /** The quotes around it, inside of which a backslash escapes; empty for a text that stands as it is. */
+  quote: string;
   /** The first character of a text that ends it; empty for none. */
   closer: string;
 }
@@ -34,17 +34,18 @@ export class TokenOrder {
   #lengths: LengthTable | null = null;
 
   /** @param index ids by bytes as Latin-1, sorted */
-  constructor(index: ReadonlyMap<string, readonly number[]>, { isJson, closer }: TextSpelling) {
+  constructor(index: ReadonlyMap<string, readonly number[]>, { quote, closer }: TextSpelling) {
     const plain: [number[], readonly number[]][] = [];
     const special: [number[], readonly number[]][] = [];
     const stop = closer === '' ? -1 : closer.codePointAt(0)!;
+    const end = quote.codePointAt(0);
     this.longest = 0;
     for (const [text, ids] of index) {
       const codePoints = codePointsOf(text);
       const isPlain =
         codePoints !== null &&
         !codePoints.some(
-          (code) => code === stop || (isJson && (code < 0x20 || code === 0x22 || code === 0x5c)),
+          (code) => code === stop || (end !== undefined && (code < 0x20 || code === end || code === 0x5c)),
         );
       if (isPlain) plain.push([codePoints, ids]);
       else special.push([Array.from(text, (byte) => byte.charCodeAt(0)), ids]);

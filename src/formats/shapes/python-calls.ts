@@ -10,12 +10,22 @@
  *
  * Only keyword arguments with literal values are calls.
  */
-import { CONTENT, type Terminal, type ToolFormat } from '../../parser/format.ts';
+import { CONTENT, spellings, type Terminal, type ToolFormat } from '../../parser/format.ts';
 import { PythonCallsReader } from '../../parser/python-calls.ts';
 
 const CALLS = 'CALLS';
 const TAGGED = 'TAGGED';
 const AFTER = 'AFTER';
+
+const CALL = {
+  callStart: (called: string) => [`${called}(`],
+  callEnd: ')',
+  arguments: 'python',
+} as const;
+const BETWEEN = {
+  brackets: { start: '[', separator: ', ', end: ']' },
+  lines: { start: '\n', separator: '\n', end: '\n' },
+} as const;
 
 /** A list by itself; `tags` may stand around it. */
 export const pythonList = (name: string, tags?: { start: Terminal; end: Terminal }): ToolFormat => ({
@@ -32,7 +42,14 @@ export const pythonList = (name: string, tags?: { start: Terminal; end: Terminal
     ...(tags && { TAG: { to: TAGGED, hold: 'any' } }),
   },
   openersInReasoning: tags ? ['TAG'] : [],
-  writing: null,
+  writing: {
+    blockStart: BETWEEN.brackets.start,
+    blockEnd: BETWEEN.brackets.end,
+    separator: BETWEEN.brackets.separator,
+    ...CALL,
+    // A bracket by itself is text.
+    trigger: (called) => BETWEEN.brackets.start + CALL.callStart(called)[0]!,
+  },
   states: {
     [CALLS]: {
       text: 'call',
@@ -46,7 +63,10 @@ export const pythonList = (name: string, tags?: { start: Terminal; end: Terminal
       otherwise: CONTENT,
     },
     ...(tags && {
-      [TAGGED]: { text: 'layout', on: { BRACKET: { to: CALLS, do: ['literal'] } } },
+      [TAGGED]: {
+        text: 'layout',
+        on: { BRACKET: { to: CALLS, do: ['literal'] }, TAG: { to: TAGGED, hold: 'any' } },
+      },
     }),
   },
 });
@@ -61,7 +81,13 @@ export const taggedPython = (
   terminals: { TAG: tags.start, TAG_END: tags.end },
   openers: { TAG: { to: CALLS, hold: 'any' } },
   openersInReasoning: ['TAG'],
-  writing: null,
+  writing: {
+    blockStart: spellings(tags.start)[0]! + BETWEEN[between].start,
+    blockEnd: BETWEEN[between].end + spellings(tags.end)[0]!,
+    separator: BETWEEN[between].separator,
+    ...CALL,
+    trigger: spellings(tags.start)[0]!,
+  },
   states: {
     [CALLS]: {
       text: 'call',

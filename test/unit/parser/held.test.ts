@@ -21,7 +21,9 @@ describe('an output that a grammar led', () => {
     ['qwen3_coder', 'See\n<function=f>\n</function>'],
     ['llama3_json', '{ "name": "f", "parameters": {} }'],
     ['llama3_json', 'See\n{"parameters": {}, "name": "f"}'],
-    ['minimax_m2', 'The end is </minimax:tool_call>.'],
+    ['minimax_m2', 'See\n<invoke name="f">\n</invoke>'],
+    ['pythonic', '[ f(a=1)]'],
+    ['pythonic', '[g(a=1)]'],
   ])('keeps what only looks like a call as text: %s', async (format, text) => {
     expect(await read(format, text, { calls: true, content: false })).toEqual({
       content: text,
@@ -36,6 +38,15 @@ describe('an output that a grammar led', () => {
     expect(await read('llama3_json', text, { calls: true, content: false })).toEqual({
       content: 'See; done',
       calls: ['{"a": 1}', '{}'],
+      finish_reason: 'tool_calls',
+    });
+  });
+
+  it('has a call where a bracket and a name open one', async () => {
+    const text = 'See [f] or [[f(a=[1, "]"], b=None), f()]] and [f(1';
+    expect(await read('pythonic', text, { calls: true, content: false })).toEqual({
+      content: 'See [f] or [] and [f(1',
+      calls: ['{"a": [1, "]"], "b": null}', '{}'],
       finish_reason: 'tool_calls',
     });
   });

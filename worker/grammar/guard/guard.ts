@@ -31,13 +31,13 @@ export class Guard {
     const [text, token] = splitAtToken(closer ?? '', vocabulary.markers);
     this.#closerLength = Array.from(text).length;
     this.#closingToken = token;
-    const isJson = spec.kind !== 'text';
-    this.#order = vocabulary.order({ isJson, closer: Array.from(text)[0] ?? '' });
+    const quote = spec.kind === 'text' ? '' : (spec.kind === 'string' && spec.quote) || '"';
+    this.#order = vocabulary.order({ quote, closer: Array.from(text)[0] ?? '' });
     const rows = this.#order.longest + 2;
     this.#states = new Int32Array(rows);
     this.#walker = new Walker(
       this.#language,
-      { isJson, closer: text, isClosedByToken: token !== undefined },
+      { quote, closer: text, isClosedByToken: token !== undefined },
       rows,
     );
   }

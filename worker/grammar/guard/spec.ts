@@ -17,8 +17,11 @@ export type LanguageSpec = readonly (readonly LanguagePart[])[];
  * A check that goes along with a text while it is written. The grammar calls it by a signal where the text begins.
  */
 export type GuardSpec =
-  /** A JSON string, from behind its opening quote to its closing one. */
-  | { kind: 'string'; language: LanguageSpec }
+  /**
+   * A string from behind its opening quote to its closing one; escapes are JSON's, and that of a single quote.
+   * `quote` is a double one if not said.
+   */
+  | { kind: 'string'; language: LanguageSpec; quote?: "'" }
   /** Text up to `closer`, which does not belong to it; `null`: up to the end of the model's turn. */
   | { kind: 'text'; language: LanguageSpec; closer: string | null }
   /** A key of an object whose keys are of several classes; behind its closing quote its class is told. */

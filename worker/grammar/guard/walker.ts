@@ -3,8 +3,8 @@ import type { Language } from '../language/language.ts';
 
 /** How a text is spelled and ended. */
 export interface Spelling {
-  /** Inside of the quotes of JSON; otherwise as it is. */
-  isJson: boolean;
+  /** The quotes around it, inside of which a backslash escapes; empty for a text that stands as it is. */
+  quote: string;
   /** Text that ends a plain text; its first character comes nowhere else in it. */
   closer: string;
   /** The closer ends the text only with an added token behind it, which is not seen here. */
@@ -28,15 +28,16 @@ const Mode = { plain: 0, utf8: 1, escape: 2, hex: 3, wantBackslash: 4, wantU: 5 
  */
 export class Walker {
   readonly #language: Language;
-  readonly #isJson: boolean;
+  /** Code of the quote; -1 without one. */
+  readonly #quote: number;
   readonly #closer: readonly number[];
   readonly #isClosedByToken: boolean;
   readonly #places: Int32Array;
 
   /** @param rows places that are held */
-  constructor(language: Language, { isJson, closer, isClosedByToken }: Spelling, rows: number) {
+  constructor(language: Language, { quote, closer, isClosedByToken }: Spelling, rows: number) {
     this.#language = language;
-    this.#isJson = isJson;
+    this.#quote = quote === '' ? -1 : quote.charCodeAt(0);
     this.#isClosedByToken = isClosedByToken;
     this.#closer = Array.from(closer, (character) => character.codePointAt(0)!);
     this.#places = new Int32Array(rows * PLACE_SIZE);
@@ -94,8 +95,9 @@ export class Walker {
   }
 
   #ascii(to: number, byte: number): Outcome {
-    if (this.#isJson) {
-      if (byte === 0x22) return this.#language.accepts(this.#places[to]!) ? Outcome.finished : Outcome.dead;
+    if (this.#quote >= 0) {
+      if (byte === this.#quote)
+        return this.#language.accepts(this.#places[to]!) ? Outcome.finished : Outcome.dead;
       if (byte < 0x20) return Outcome.dead;
       if (byte === 0x5c) {
         this.#places[to + 1] = Mode.escape;
@@ -227,6 +229,7 @@ export const isBehindCloser = (place: Int32Array, length: number) =>
 
 const ESCAPES: Readonly<Record<number, number>> = {
   34: 0x22,
+  39: 0x27,
   92: 0x5c,
   47: 0x2f,
   98: 0x08,

@@ -12,12 +12,13 @@
  */
 import type { EbnfGrammar } from '../ebnf.ts';
 import { SchemaDocument, schemaError } from './schema.ts';
-import { type JsonRuleOptions, ValueRules } from './value-rules.ts';
+import { type ValueRuleOptions, ValueRules } from './value-rules.ts';
 
 export type { PostCheck } from './alternatives.ts';
+export { keywordsRule } from './keyword-arguments.ts';
 export { type ParameterStyle, parametersRule } from './parameters.ts';
 export { type Violation, validateJson } from './validate.ts';
-export type { JsonRuleOptions, Spacing } from './value-rules.ts';
+export type { ValueRuleOptions } from './value-rules.ts';
 
 /**
  * Adds the rules of a schema's values to a grammar.
@@ -25,7 +26,7 @@ export type { JsonRuleOptions, Spacing } from './value-rules.ts';
  * @returns the name of the rule of one value
  * @throws BadRequestError with the place of what is wrong or can't be satisfied
  */
-export function jsonRule(grammar: EbnfGrammar, schema: unknown, options: JsonRuleOptions): string {
+export function jsonRule(grammar: EbnfGrammar, schema: unknown, options: ValueRuleOptions): string {
   const rules = new ValueRules(grammar, new SchemaDocument(schema, options.path), options);
   const { root } = rules.document;
   const name = rules.rule(root === false ? null : root === true ? [] : [root]);

@@ -2,6 +2,7 @@ import type { LanguagePart, LanguageSpec } from '../guard/spec.ts';
 import { DEAD } from '../language/automaton.ts';
 import { languageOf } from '../language/language.ts';
 import type { Conjunction } from './alternatives.ts';
+import type { KeyClass, MemberNotation } from './notation.ts';
 import { pathTo, schemaError } from './schema.ts';
 import { sequence } from './sequence.ts';
 import { MOST_PATTERNS, type ObjectShape, type OtherKeys } from './shape.ts';
@@ -22,7 +23,12 @@ interface OtherClass {
 }
 
 /** Objects that fit a shape; null if none does. */
-export function objectExpression(rules: ValueRules, shape: ObjectShape, nodes: Conjunction): Branch | null {
+export function objectExpression(
+  rules: ValueRules,
+  shape: ObjectShape,
+  nodes: Conjunction,
+  notation: MemberNotation = rules.notation.members,
+): Branch | null {
   const properties: Property[] = [];
   for (const { key, isRequired, schemas } of shape.properties) {
     const value = keyFits(rules, shape, key) ? rules.rule(schemas) : null;
@@ -30,7 +36,7 @@ export function objectExpression(rules: ValueRules, shape: ObjectShape, nodes: C
     else if (isRequired) return null;
   }
   const declared = shape.properties.map(({ key }) => key);
-  const others = otherClasses(rules, shape, declared, nodes);
+  const others = otherClasses(rules, shape, nodes, notation);
   const most = others.length > 0 ? Number.POSITIVE_INFINITY : properties.length;
   const required = properties.filter(({ isRequired }) => isRequired);
   const bounds = { min: shape.min <= required.length ? 0 : shape.min, max: Math.min(shape.max, most) };
@@ -38,10 +44,10 @@ export function objectExpression(rules: ValueRules, shape: ObjectShape, nodes: C
   const isPlain = others.every(({ language }) => language.length === 0);
   const body =
     isPlain || (declared.length === 0 && others.length === 1)
-      ? plainObject(rules, properties, declared, others[0] ?? null, bounds)
-      : new GuardedObject(rules, properties, others, bounds).body();
+      ? plainObject(rules, notation, properties, declared, others[0] ?? null, bounds)
+      : new ClassedObject(rules, notation, properties, others, bounds).body();
   if (body === null) return null;
-  return { expression: `"{" ${body}`, needs: required.map(({ value }) => value) };
+  return { expression: `${notation.open} ${body}`, needs: required.map(({ value }) => value) };
 }
 
 /** Whether a declared key satisfies `propertyNames`. */
@@ -51,9 +57,9 @@ function keyFits(rules: ValueRules, { names }: ObjectShape, key: string): boolea
 
 function otherClasses(
   rules: ValueRules,
-  { others, names }: ObjectShape,
-  declared: readonly string[],
+  { properties, others, names }: ObjectShape,
   nodes: Conjunction,
+  notation: MemberNotation,
 ): OtherClass[] {
   if (names === null) return [];
   const nameParts: LanguagePart[][] = [];
@@ -70,10 +76,11 @@ function otherClasses(
       'schema_unsupported',
     );
   }
+  const declared = properties.map(({ key }) => key);
   return others.flatMap((other) => {
     const value = rules.rule(other.schemas);
     if (value === null) return [];
-    const language = keyLanguage(other, nameParts, declared);
+    const language = keyLanguage(other, nameParts, declared, notation.others);
     if (language.length > 0 && !canFollow(language)) {
       const keyword =
         other.patterns.length + other.without.length > 0 ? 'patternProperties' : 'propertyNames';
@@ -93,8 +100,10 @@ function keyLanguage(
   { patterns, without }: OtherKeys,
   names: readonly LanguagePart[][],
   declared: readonly string[],
+  always: readonly LanguagePart[],
 ): LanguageSpec {
   const own: LanguagePart[] = [
+    ...always,
     ...patterns.map((pattern) => ({ pattern })),
     ...without.map((notPattern) => ({ notPattern })),
   ];
@@ -111,6 +120,7 @@ interface Bounds {
 /** Declared keys are literals; behind them come others, all of one class. */
 function plainObject(
   rules: ValueRules,
+  notation: MemberNotation,
   properties: readonly Property[],
   declared: readonly string[],
   other: OtherClass | null,
@@ -118,29 +128,20 @@ function plainObject(
 ): string | null {
   return sequence(rules.grammar, {
     members: properties.map(({ key, value, isRequired }) => ({
-      expression: rules.grammar.rule('pair', `${rules.json(JSON.stringify(key))} ${rules.colon} ${value}`),
+      expression: rules.grammar.rule('pair', notation.pair(key, value)),
       isRequired,
     })),
-    other: other && otherPair(rules, declared, other),
+    other: other && rules.grammar.rule('other', notation.otherPair(other.language, declared, other.value)),
     separator: rules.comma,
-    end: '"}"',
+    end: notation.close,
     ...bounds,
   });
 }
 
-function otherPair(rules: ValueRules, declared: readonly string[], { language, value }: OtherClass): string {
-  const { grammar } = rules;
-  let key: string;
-  if (language.length > 0) {
-    key = `"\\"" ${grammar.guard({ kind: 'string', language })} ${rules.stringBody()}`;
-  } else if (declared.length === 0) key = rules.string();
-  else key = `"\\"" ${rules.keyBody()} ${grammar.guard({ kind: 'other-key', declared })}`;
-  return grammar.rule('other', `${key} ${rules.colon} ${value}`);
-}
-
-/** All keys are read by a guard, which tells the class of each: a declared one, or one of the others. */
-class GuardedObject {
+/** The class of each key is told when it has been read: a declared one, or one of the others. */
+class ClassedObject {
   readonly #rules: ValueRules;
+  readonly #notation: MemberNotation;
   readonly #properties: readonly Property[];
   readonly #others: readonly OtherClass[];
   readonly #bounds: Bounds;
@@ -148,11 +149,13 @@ class GuardedObject {
 
   constructor(
     rules: ValueRules,
+    notation: MemberNotation,
     properties: readonly Property[],
     others: readonly OtherClass[],
     bounds: Bounds,
   ) {
     this.#rules = rules;
+    this.#notation = notation;
     this.#properties = properties;
     this.#others = others;
     this.#bounds = bounds;
@@ -181,16 +184,11 @@ class GuardedObject {
   }
 
   #stateBody(index: number, written: number): string | null {
-    const { grammar } = this.#rules;
     const firstRequired = this.#properties.findIndex(({ isRequired }, at) => at >= index && isRequired);
     const last = firstRequired < 0 ? this.#properties.length - 1 : firstRequired;
-    const classes: LanguageSpec[] = [];
-    const branches: string[] = [];
+    const classes: KeyClass[] = [];
     const add = (language: LanguageSpec, value: string, next: string | null) => {
-      if (next === null) return;
-      const signal = grammar.guard({ kind: 'class', index: classes.length });
-      classes.push(language);
-      branches.push(`${signal} ${this.#rules.colon} ${value} ${next}`);
+      if (next !== null) classes.push({ language, rest: `${value} ${next}` });
     };
     if (written < this.#bounds.max) {
       for (let at = index; at <= last; at++) {
@@ -205,11 +203,9 @@ class GuardedObject {
     }
     const ends = firstRequired < 0 && written >= this.#bounds.min;
     const comma = written === 0 ? '' : `${this.#rules.comma} `;
-    const next =
-      classes.length === 0
-        ? null
-        : `${comma}"\\"" ${grammar.guard({ kind: 'key', classes })} ${this.#rules.stringBody()} (${branches.join(' | ')})`;
-    if (next === null) return ends ? '"}"' : null;
-    return ends ? `${next} | "}"` : next;
+    const { close } = this.#notation;
+    if (classes.length === 0) return ends ? close : null;
+    const next = `${comma}${this.#notation.choice(classes)}`;
+    return ends ? `${next} | ${close}` : next;
   }
 }

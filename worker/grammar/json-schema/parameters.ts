@@ -3,12 +3,13 @@ import type { EbnfGrammar } from '../ebnf.ts';
 import type { LanguagePart, LanguageSpec } from '../guard/spec.ts';
 import { escapeRegex } from '../language/regex.ts';
 import { commonTypes } from './alternatives.ts';
+import { jsonNotation } from './notation.ts';
 import { ANY_INTEGER, ANY_NUMBER } from './numbers.ts';
 import { SchemaDocument, schemaError } from './schema.ts';
 import { sequence } from './sequence.ts';
 import { type Both, type ObjectShape, objectShape } from './shape.ts';
 import { canFollow } from './strings.ts';
-import { type JsonRuleOptions, ValueRules, wordsOf } from './value-rules.ts';
+import { type ValueRuleOptions, ValueRules, wordsOf } from './value-rules.ts';
 
 /** How a family writes parameters. */
 export interface ParameterStyle {
@@ -37,13 +38,13 @@ export function parametersRule(
   grammar: EbnfGrammar,
   schema: unknown,
   style: ParameterStyle,
-  options: JsonRuleOptions,
+  options: ValueRuleOptions,
 ): string {
   const document = new SchemaDocument(schema, options.path);
   // Inside of JSON nothing may look like the closer.
   const closer = style.close.trim();
   const escapes = grammar.hasToken(closer) ? '' : closer[0]!;
-  const rules = new ValueRules(grammar, document, { ...options, escapes });
+  const rules = new ValueRules(grammar, document, { ...options, notation: jsonNotation(grammar, escapes) });
   const { root } = document;
   const alternatives = root === false ? [] : rules.alternatives(root === true ? [] : [root]);
   const writer = new ParameterWriter(rules, style, closer);

@@ -1,11 +1,12 @@
 import { automatonRules } from '../automaton-rules.ts';
-import { type EbnfGrammar, escapeClass } from '../ebnf.ts';
+import type { EbnfGrammar } from '../ebnf.ts';
 import type { LanguagePart } from '../guard/spec.ts';
 import { parseRegex } from '../language/regex.ts';
 import { regexAutomaton } from '../language/regex-automaton.ts';
 import { Alternatives, type Conjunction, commonTypes, type PostCheck, valuesOf } from './alternatives.ts';
 import { arrayExpression } from './array-rules.ts';
 import { decimalOf } from './decimal.ts';
+import { jsonNotation, type Notation } from './notation.ts';
 import {
   ANY_INTEGER,
   ANY_NUMBER,
@@ -21,20 +22,16 @@ import { type Both, objectShape } from './shape.ts';
 import { stringParts } from './strings.ts';
 import { INTEGER_FORMATS, Validator } from './validate.ts';
 
-/** White space behind commas and colons: at most one space, or always one. Nowhere else is any. */
-export type Spacing = 'optional' | 'fixed';
-
-export interface JsonRuleOptions {
+export interface ValueRuleOptions {
   /** Place of the schema in the request, for errors and post-checks. */
   path: string;
-  spacing?: Spacing;
   /**
    * Whether an object that declares properties has no others when it does not say: so for the arguments of tools.
    * JSON Schema says it may have any.
    */
   isClosed?: boolean;
-  /** A character that strings spell as an escape only, because outside of them it means something. */
-  escapes?: string;
+  /** How values are spelled. Default: as JSON. */
+  notation?: Notation;
   /** Called for each keyword that the grammar does not hold. */
   report?: (check: PostCheck) => void;
 }
@@ -49,10 +46,8 @@ export interface Branch {
 export class ValueRules {
   readonly grammar: EbnfGrammar;
   readonly document: SchemaDocument;
-  readonly options: Required<JsonRuleOptions>;
-  /** The comma and the colon, with the space behind them. */
-  readonly comma: string;
-  readonly colon: string;
+  readonly options: Required<ValueRuleOptions>;
+  readonly notation: Notation;
   readonly #alternatives: Alternatives;
   readonly #validator: Validator;
   readonly #names = new Map<string, string | null>();
@@ -63,14 +58,11 @@ export class ValueRules {
   readonly #open = new Set<string>();
   readonly #recursive = new Set<string>();
 
-  constructor(grammar: EbnfGrammar, document: SchemaDocument, options: JsonRuleOptions) {
+  constructor(grammar: EbnfGrammar, document: SchemaDocument, options: ValueRuleOptions) {
     this.grammar = grammar;
     this.document = document;
-    this.options = { spacing: 'optional', isClosed: false, escapes: '', report: () => {}, ...options };
-    // As rules of their own they are compiled once, which halves the time that many tools take.
-    const space = this.options.spacing === 'optional' ? '" "?' : '" "';
-    this.comma = grammar.rule('comma', `"," ${space}`);
-    this.colon = grammar.rule('colon', `":" ${space}`);
+    this.notation = options.notation ?? jsonNotation(grammar);
+    this.options = { isClosed: false, report: () => {}, ...options, notation: this.notation };
     this.#alternatives = new Alternatives(document, this.report);
     this.#validator = new Validator(document);
   }
@@ -174,66 +166,23 @@ export class ValueRules {
     return string === null ? others : [...others, { expression: string, needs: [] }];
   }
 
-  /** Any JSON value. */
+  /** Between two items or members. */
+  get comma(): string {
+    return this.notation.comma;
+  }
+
+  /** Any value. */
   anything(): string {
-    const { grammar } = this;
-    const name = `any_${this.options.spacing}${this.#variant}`;
+    const { grammar, notation } = this;
+    const name = `any_${notation.name}`;
     if (grammar.has(name)) return name;
-    const string = this.string();
-    const pair = `${string} ${this.colon} ${name}`;
+    const { open, close } = notation.members;
+    const pair = notation.members.otherPair([], [], name);
     const list = (item: string) => `(${item} (${this.comma} ${item})*)?`;
-    grammar.define(
-      name,
-      `${string} | ${grammar.rule('number', ANY_NUMBER)} | "true" | "false" | "null" | "[" ${list(name)} "]" | "{" ${list(pair)} "}"`,
-    );
+    const constants = [true, false, null].map((value) => notation.constant(value));
+    const scalars = [notation.string(), grammar.rule('number', ANY_NUMBER), ...constants];
+    grammar.define(name, `${scalars.join(' | ')} | "[" ${list(name)} "]" | ${open} ${list(pair)} ${close}`);
     return name;
-  }
-
-  /** Any string, with its quotes. */
-  string(): string {
-    return this.grammar.rule('string', `"\\"" ${this.stringBody()}`);
-  }
-
-  /** The rest of a string behind its opening quote. */
-  stringBody(): string {
-    const name = `string_body${this.#variant}`;
-    if (this.grammar.has(name)) return name;
-    const hex = '[0-9a-fA-F]';
-    // A half of a pair of surrogates is no character.
-    const escaped = this.grammar.rule(
-      'escaped',
-      `["\\\\/bfnrt] | "u" ([0-9a-ce-fA-CE-F] ${hex} ${hex} ${hex} | [dD] [0-7] ${hex} ${hex} | [dD] [89abAB] ${hex} ${hex} "\\\\u" [dD] [c-fC-F] ${hex} ${hex})`,
-    );
-    this.grammar.define(name, `"\\"" | ${this.#character} ${name} | "\\\\" ${escaped} ${name}`);
-    return name;
-  }
-
-  /** The rest of a key behind its opening quote, without escapes; it tells by a question that it is being written. */
-  keyBody(): string {
-    const name = `key_body${this.#variant}`;
-    if (!this.grammar.has(name)) {
-      this.grammar.define(name, `"\\"" | ${this.grammar.question} | ${this.#character} ${name}`);
-    }
-    return name;
-  }
-
-  /** JSON text as a literal. */
-  json(text: string): string {
-    const { escapes } = this.options;
-    const escaped =
-      escapes === ''
-        ? text
-        : text.replaceAll(escapes, `\\u${escapes.charCodeAt(0).toString(16).padStart(4, '0')}`);
-    return this.grammar.literal(escaped);
-  }
-
-  get #character(): string {
-    return `[^"\\\\\\u0000-\\u001f${escapeClass(this.options.escapes)}]`;
-  }
-
-  /** Rules with escaped characters have names of their own. */
-  get #variant(): string {
-    return this.options.escapes === '' ? '' : `_${this.options.escapes.charCodeAt(0)}`;
   }
 
   /** What the strings of an alternative are; null if there is none. */
@@ -266,15 +215,13 @@ export class ValueRules {
 
   #strings(languages: readonly LanguagePart[][]): string | null {
     if (languages.length === 0) return null;
-    if (languages.some((parts) => parts.length === 0)) return this.string();
+    if (languages.some((parts) => parts.length === 0)) return this.notation.string();
     const words = wordsOf(languages);
-    if (words) {
-      return this.grammar.rule('words', words.map((word) => this.json(JSON.stringify(word))).join(' | '));
-    }
-    return this.grammar.rule(
-      'text',
-      `"\\"" ${this.grammar.guard({ kind: 'string', language: languages })} ${this.stringBody()}`,
-    );
+    if (!words) return this.notation.guarded(languages);
+    const spelled = words.map((word) => this.notation.spellings(word));
+    // By their quotes: those that begin alike stand beside each other.
+    const ways = spelled[0]?.map((_, way) => spelled.map((spellings) => spellings[way]!)) ?? [];
+    return this.grammar.rule('words', ways.flat().join(' | '));
   }
 
   #typed(type: Exclude<JsonType, 'string'>, nodes: Conjunction): Branch | null {
@@ -282,9 +229,9 @@ export class ValueRules {
       expression === null ? null : { expression, needs: [] };
     switch (type) {
       case 'null':
-        return plain('"null"');
+        return plain(this.notation.constant(null));
       case 'boolean':
-        return plain('"true" | "false"');
+        return plain(`${this.notation.constant(true)} | ${this.notation.constant(false)}`);
       case 'integer':
       case 'number':
         return plain(this.#number(nodes, type === 'integer'));
@@ -351,20 +298,28 @@ export class ValueRules {
     return body((rest) => (rest === 0n ? start : names[Number(rest)]!));
   }
 
-  /** One value, spelled as JSON. */
+  /** One value. */
   literal(value: unknown): string {
+    const list = (open: string, items: readonly string[], close: string) =>
+      [open, items.join(` ${this.comma} `), close].filter((part) => part !== '').join(' ');
     if (Array.isArray(value)) {
-      return ['"["', value.map((item) => this.literal(item)).join(` ${this.comma} `), '"]"']
-        .filter((part) => part !== '')
-        .join(' ');
-    }
-    if (isRecord(value)) {
-      const pairs = Object.entries(value).map(
-        ([key, item]) => `${this.json(JSON.stringify(key))} ${this.colon} ${this.literal(item)}`,
+      return list(
+        '"["',
+        value.map((item) => this.literal(item)),
+        '"]"',
       );
-      return ['"{"', pairs.join(` ${this.comma} `), '"}"'].filter((part) => part !== '').join(' ');
     }
-    return this.json(JSON.stringify(value));
+    const { members } = this.notation;
+    if (isRecord(value)) {
+      const pairs = Object.entries(value).map(([key, item]) =>
+        this.grammar.rule('pair', members.pair(key, this.literal(item))),
+      );
+      return list(members.open, pairs, members.close);
+    }
+    if (typeof value === 'string')
+      return this.grammar.rule('word', this.notation.spellings(value).join(' | '));
+    if (typeof value === 'number') return this.grammar.literal(JSON.stringify(value));
+    return this.notation.constant(value as boolean | null);
   }
 }
 

@@ -1,0 +1,2 @@
+/** The output is not as the family writes it. */
+export class UnreadableError extends Error {}
