@@ -54,6 +54,8 @@ export function typeOfValue(value: unknown): JsonType {
 export class SchemaView {
   readonly #root: Schema;
   readonly #types = new Map<object, ReadonlySet<JsonType> | null>();
+  /** Parts that several branches of a schema describe. */
+  readonly #parts = new Map<object, Map<string, Schema>>();
 
   constructor(root: Schema) {
     this.#root = root;
@@ -93,12 +95,15 @@ export class SchemaView {
     return values;
   }
 
-  /** The declared properties of an object schema, through references and combinators. */
+  /** The schema of an object's property, through references and combinators; what branches say differently, any. */
   property(schema: Schema, key: string): Schema {
-    return this.#find(schema, (node) => {
-      if (isRecord(node.properties) && Object.hasOwn(node.properties, key)) return node.properties[key];
-      return isRecord(node.additionalProperties) ? node.additionalProperties : undefined;
-    });
+    const declared = this.#joined(schema, `.${key}`, (node) =>
+      isRecord(node.properties) && Object.hasOwn(node.properties, key) ? node.properties[key] : undefined,
+    );
+    if (declared !== undefined) return declared;
+    return this.#joined(schema, '*', (node) =>
+      isRecord(node.additionalProperties) ? node.additionalProperties : undefined,
+    );
   }
 
   /** True when `key` is spelled out among the properties. */
@@ -112,11 +117,12 @@ export class SchemaView {
 
   /** The schema of an array's item. */
   item(schema: Schema, index: number): Schema {
-    return this.#find(schema, (node) => {
-      if (Array.isArray(node.prefixItems) && index < node.prefixItems.length) return node.prefixItems[index];
-      if (Array.isArray(node.items)) return node.items[index];
-      return node.items;
+    const first = this.#joined(schema, `#${index}`, (node) => {
+      const list = Array.isArray(node.prefixItems) ? node.prefixItems : node.items;
+      return Array.isArray(list) ? list[index] : undefined;
     });
+    if (first !== undefined) return first;
+    return this.#joined(schema, '#', (node) => (Array.isArray(node.items) ? undefined : node.items));
   }
 
   /** The node itself or what its `$ref` points to; undefined for what is no object or a broken reference. */
@@ -151,6 +157,25 @@ export class SchemaView {
     }
     if (types.size === 0 && isRecord(node.properties)) types.add('object');
     if (types.size === 0 && node.items !== undefined) types.add('array');
+  }
+
+  /** What all branches say about a part, as one schema. */
+  #joined(schema: Schema, part: string, look: (node: Record<string, unknown>) => Schema): Schema {
+    if (!isRecord(schema)) return undefined;
+    const known = this.#parts.get(schema)?.get(part);
+    if (known !== undefined) return known;
+    const found: Schema[] = [];
+    this.#find(schema, (node) => {
+      const one = look(node);
+      if (one !== undefined) found.push(one);
+      return undefined;
+    });
+    if (found.length < 2) return found[0];
+    // The parts of a schema are few, however many keys and items the model writes.
+    const joined = { anyOf: found };
+    const parts = this.#parts.get(schema) ?? new Map<string, Schema>();
+    this.#parts.set(schema, parts.set(part, joined));
+    return joined;
   }
 
   #find<T>(schema: Schema, look: (node: Record<string, unknown>) => T | undefined, depth = 0): T | undefined {

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { coerceText, wholeJson } from '../../../src/parser/coercion.ts';
+import { SchemaView } from '../../../src/parser/schema.ts';
+
+/** JSON text of arguments as a JSON format delivers them. */
+const coerced = (schema: unknown, json: string) => wholeJson(json, schema, new SchemaView(schema));
+
+const kinds = (...types: unknown[]) => ({
+  anyOf: types.map((type) => ({ type: 'object', properties: { v: { type } } })),
+});
+
+describe('values that fit one branch of a schema', () => {
+  it.each([
+    ['another branch has another type', kinds('string', 'integer'), '{"v": -2}'],
+    ['in the other order', kinds('integer', 'string'), '{"v": "-2"}'],
+    [
+      'branches within branches',
+      { allOf: [kinds('string'), { oneOf: [kinds('boolean'), kinds('null')] }] },
+      '{"v": null}',
+    ],
+    [
+      'items of branches',
+      { anyOf: [{ items: { type: 'string' } }, { items: { type: 'integer' } }] },
+      '[1, "1"]',
+    ],
+    [
+      'items by position',
+      {
+        anyOf: [
+          { prefixItems: [{ type: 'string' }] },
+          { prefixItems: [{ type: 'integer' }], items: { type: 'boolean' } },
+        ],
+      },
+      '[1, true]',
+    ],
+    [
+      'other properties',
+      { anyOf: [{ additionalProperties: { type: 'string' } }, { additionalProperties: { type: 'number' } }] },
+      '{"a": 1.5, "b": "1.5"}',
+    ],
+    [
+      'a declared property, beside others',
+      { properties: { a: { type: 'integer' } }, additionalProperties: { type: 'string' } },
+      '{"a": 1, "b": "1"}',
+    ],
+  ])('%s', (_, schema, json) => {
+    expect(coerced({ type: ['object', 'array'], ...schema }, json)).toBe(json);
+  });
+
+  it('coerces what fits no branch', () => {
+    const schema = { type: 'object', ...kinds('integer', 'boolean') };
+    expect(coerced(schema, '{"v": "7"}')).toBe('{"v": 7}');
+    expect(
+      coerceText('true', { anyOf: [{ type: 'integer' }, { type: 'boolean' }] }, new SchemaView({})),
+    ).toBe('true');
+  });
+});
