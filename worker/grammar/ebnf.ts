@@ -13,6 +13,8 @@ export interface Dispatch {
 
 /** Prefix of the header lines that carry the guards of a grammar. */
 export const GUARD_HEADER = '#guard ';
+/** Prefix of the header line with the added tokens that a grammar spells. */
+export const TOKENS_HEADER = '#tokens ';
 
 /**
  * One grammar for one request, built rule by rule. Expressions are strings in the notation of xgrammar; names of
@@ -33,6 +35,8 @@ export class EbnfGrammar {
   readonly #tokens: ReadonlySet<string>;
   readonly #tokenStarts: ReadonlySet<string>;
   readonly #longestToken: number;
+  /** Added tokens that some rule spells. */
+  readonly #spelled = new Set<string>();
   readonly #guards: GuardSpec[] = [];
   readonly #guardNumbers = new Map<string, number>();
   #count = 0;
@@ -99,6 +103,7 @@ export class EbnfGrammar {
     let marked = '';
     for (let at = 0; at < text.length; ) {
       const token = this.#tokenAt(text, at);
+      if (token !== null) this.#spelled.add(token);
       marked += token === null ? text[at]! : TOKEN_START + token + TOKEN_END;
       at += token?.length ?? 1;
     }
@@ -151,8 +156,10 @@ export class EbnfGrammar {
   /** The whole grammar, without the rules that `root` does not reach. */
   toString(root: string): string {
     const guards = this.#guards.map((spec, number) => `${GUARD_HEADER}${number} ${JSON.stringify(spec)}`);
+    const spelled = [...this.#spelled].sort();
+    const tokens = spelled.length > 0 ? [`${TOKENS_HEADER}${JSON.stringify(spelled)}`] : [];
     const rules = writeRules(root, this.#rules);
-    return `${[...guards, ...rules].join('\n')}\n`;
+    return `${[...guards, ...tokens, ...rules].join('\n')}\n`;
   }
 
   #tokenAt(text: string, at: number): string | null {
@@ -171,6 +178,7 @@ export class EbnfGrammar {
     for (const { opener, body } of dispatches) {
       const token = this.#tokenAt(opener, 0);
       if (token !== null) {
+        this.#spelled.add(token);
         const rest = opener === token ? '' : `${this.markup(opener.slice(token.length))} `;
         tokens.push(`${quote(token + TOKEN_END)} ${rest}${body}`);
       } else if (this.hasToken(opener)) {
@@ -228,7 +236,7 @@ function hexEscape(character: string): string {
 }
 
 /** Text as it stands between the quotes of a literal. */
-export const escapeText = (text: string) => Array.from(text, escapeCharacter).join('');
+const escapeText = (text: string) => Array.from(text, escapeCharacter).join('');
 
 const quote = (text: string) => `"${escapeText(text)}"`;
 

@@ -1,11 +1,10 @@
 import type { Handle } from 'virtual:xgrammar';
 import { BadRequestError } from '../../src/errors.ts';
 import type { TokenTable } from '../../src/protocol.ts';
-import { escapeText, GUARD_HEADER } from './ebnf.ts';
+import { GUARD_HEADER, TOKENS_HEADER } from './ebnf.ts';
 import { Guard } from './guard/guard.ts';
 import { type GuardSpec, isTextSpec } from './guard/spec.ts';
 import { GrammarMatcher } from './matcher.ts';
-import { TOKEN_END, TOKEN_START } from './signs.ts';
 import { GrammarVocabulary } from './vocabulary.ts';
 import { CompileTimeoutError, XgrammarError, XgrammarInstance } from './xgrammar.ts';
 
@@ -206,20 +205,9 @@ function withheldBy(
   vocabulary: GrammarVocabulary,
   stopTokenIds: ReadonlySet<number>,
 ): Set<number> {
-  const spelled = new Set(
-    source
-      .split(escapeText(TOKEN_END))
-      .slice(0, -1)
-      // Behind the start sign, or, where text has been left by it, behind the opening quote.
-      .map((part) =>
-        part.slice(Math.max(part.lastIndexOf(START) + START.length, part.lastIndexOf(' "') + 2)),
-      ),
-  );
+  const header = source.split('\n').find((line) => line.startsWith(TOKENS_HEADER));
+  const spelled = new Set(header ? (JSON.parse(header.slice(TOKENS_HEADER.length)) as string[]) : []);
   return new Set(
-    [...vocabulary.markers].flatMap(([text, id]) =>
-      spelled.has(escapeText(text)) || stopTokenIds.has(id) ? [] : [id],
-    ),
+    [...vocabulary.markers].flatMap(([text, id]) => (spelled.has(text) || stopTokenIds.has(id) ? [] : [id])),
   );
 }
-
-const START = escapeText(TOKEN_START);

@@ -116,7 +116,7 @@ class CallRun {
 }
 
 /**
- * Channels: reasoning, a preamble, then calls or the final message. The model's end of turn closes the last one.
+ * Channels: reasoning and preambles, then a call or the final message. The model's end of turn closes the last one.
  */
 function channelTag(
   grammar: EbnfGrammar,
@@ -126,9 +126,8 @@ function channelTag(
 ): string | null {
   if (!calls && !content) return null;
   const message = (start: string) =>
-    `(${grammar.markup(start)} ${grammar.textUntil(writing.end)} ${grammar.markup(writing.next)})?`;
-  // Where the content has a form, a preamble would not be of it.
-  const preamble = message(writing.preambleStart);
+    `${grammar.markup(start)} ${grammar.textUntil(writing.end)} ${grammar.markup(writing.next)}`;
+  const thought = message(writing.reasoningStart);
   const alternatives: string[] = [];
   if (calls) {
     const callEnd = writing.callEnd ? grammar.markup(writing.callEnd) : '""';
@@ -145,10 +144,19 @@ function channelTag(
   if (calls?.choice === 'auto' && !content) {
     alternatives.push(`${grammar.markup(writing.contentStart)} ${grammar.freeText([])}`);
   }
-  const answers = alternatives.length > 0 ? [`${preamble} (${alternatives.join(' | ')})`] : [];
+  const preamble = message(writing.preambleStart);
+  const answers =
+    alternatives.length > 0
+      ? [
+          `${grammar.rule('before', `${thought} | ${preamble}`)}* (${grammar.rule('message', alternatives.join(' | '))})`,
+        ]
+      : [];
   if (content) {
     const start = content.kind === 'json' ? writing.constrainedStart : writing.contentStart;
-    answers.push(`${grammar.markup(start)} ${contentRule(grammar, content, report)}`);
+    // Where the content has a form, a preamble would not be of it.
+    answers.push(
+      `${grammar.rule('thought', thought)}* ${grammar.markup(start)} ${contentRule(grammar, content, report)}`,
+    );
   }
-  return `${message(writing.reasoningStart)} (${answers.join(' | ')})`;
+  return answers.join(' | ');
 }

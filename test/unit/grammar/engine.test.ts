@@ -30,6 +30,25 @@ describe.each(['tiny', 'qwen3'] as const)('with the vocabulary of %s', (name) =>
     matcher.dispose();
   });
 
+  it('tells added tokens apart that begin alike', async () => {
+    const g = grammar();
+    const either = g.rule('either', `${g.markup('<tool_call>')} "1" | ${g.markup('<tool_response>')} "2"`);
+    const source = g.toString(`${either}*`);
+    const texts = ['', '<tool_call>1', '<tool_response>2', '<tool_response>2<tool_call>1'];
+    const wrong = ['<tool_call>2', '<tool_response>1', '<tool_call>1<tool_response>1', '<tool_'];
+    expect(await accepted(source, [...texts, ...wrong])).toEqual(texts);
+    const h = grammar();
+    const free = h.toString(
+      h.freeText([
+        { opener: '<tool_call>', body: '"1"' },
+        { opener: '<tool_response>', body: '"2"' },
+      ]),
+    );
+    expect(
+      await accepted(free, ['a<tool_call>1b', 'a<tool_response>2b', 'a<tool_call>2', '<think>']),
+    ).toEqual(['a<tool_call>1b', 'a<tool_response>2b']);
+  });
+
   it('leaves free text by openers only, tokens and texts', async () => {
     const g = grammar();
     const call = `"1" ${g.markup('</tool_call>')}`;
