@@ -72,7 +72,7 @@ function splitReasoning(subject: Subject, reasoning: ReasoningFormat, text: stri
     const isQuoted = canBeQuoted && text[at - 1] === '`' && text[at + (marker?.length ?? 0)] === '`';
     if (marker && !isQuoted) {
       if (ends.includes(marker)) {
-        const whole = layout(subject, thought).trimEnd();
+        const whole = trimSpaceEnd(layout(subject, thought));
         return { thought: whole, rest: text.slice(at + marker.length) };
       }
       at += marker.length;
