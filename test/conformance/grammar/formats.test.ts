@@ -1,22 +1,11 @@
 /** For each format: outputs that its grammars let a model write, and outputs that they do not. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readConstraint } from '../../../src/chat/constraint.ts';
-import { readTools } from '../../../src/chat/tools.ts';
-import type { ChoiceConstraint } from '../../../worker/grammar/constraint.ts';
-import { type Mode, promptOf } from '../../agreement/request.ts';
-import { type Subject, subjectOf } from '../../agreement/subject.ts';
+import { subjectOf } from '../../agreement/subject.ts';
+import { type GrammarRequest, isAccepted, type Output, prepare, spellings } from './acceptance.ts';
 
-/** Added tokens are recognised in a text; pieces say it themselves. */
-type Output = string | { text: string; special: boolean }[];
-
-interface GrammarCase {
+interface GrammarCase extends GrammarRequest {
   id: string;
-  tools: unknown[];
-  /** Other fields of the request. */
-  request: Record<string, unknown>;
-  /** How the prompt ends. */
-  start: Mode['start'];
   accept: Output[];
   reject: Output[];
   why: string;
@@ -49,53 +38,3 @@ describe.each(names)('%s', async (name) => {
     });
   });
 });
-
-async function prepare(subject: Subject, { tools, request, start }: GrammarCase) {
-  const body = { tools, ...request };
-  const read = readTools(body);
-  const constraint = readConstraint(body, read, request.parallel_tool_calls !== false, {
-    format: subject.names,
-    toolStrictness: 'auto',
-    strictToolCalling: true,
-  });
-  const make = await subject.constraints.prepare(
-    {
-      messages: [],
-      tools: read.offered,
-      templateArguments: {},
-      sampling: {},
-      maxTokens: null,
-      choices: 1,
-      constraint,
-    },
-    promptOf(subject, start),
-  );
-  if (!make) throw new Error('The request has no constraint.');
-  return make;
-}
-
-/** The output in tokens as long as possible, and with one for each character: a token may span a border. */
-function spellings({ vocabulary }: Subject, output: Output): number[][] {
-  const pieces = typeof output === 'string' ? vocabulary.pieces(output) : output;
-  return [false, true].map((isFine) =>
-    pieces.flatMap(({ text, special }) => {
-      if (special) return [vocabulary.added.get(text)!];
-      return isFine
-        ? [...text].flatMap((character) => vocabulary.encodePlain(character))
-        : vocabulary.encodePlain(text);
-    }),
-  );
-}
-
-function isAccepted({ eosTokenIds }: Subject, constraint: ChoiceConstraint, ids: readonly number[]): boolean {
-  try {
-    return [...ids, eosTokenIds[0]!].every((id) => {
-      const mask = constraint.mask();
-      const isAllowed = mask === null || ((mask[id >> 5]! >>> (id & 31)) & 1) === 1;
-      if (isAllowed) constraint.accept(id);
-      return isAllowed;
-    });
-  } finally {
-    constraint.dispose();
-  }
-}
