@@ -62,7 +62,8 @@ export const family: Family = {
         token: 'never',
         literalWhenOff: false,
         others: answerTags,
-        contentMarkers: answer,
+        // Of control tokens too: a second one is no text.
+        contentMarkers: { ...answer, THINK_END: { to: CONTENT, do: ['edge'] } },
       }),
       recognise,
     },

@@ -81,7 +81,6 @@ export const family: Family = {
         },
         openers: {
           BLOCK_START: { to: BLOCK, hold: 'any' },
-          BLOCK_END: { to: CONTENT },
           INVOKE_START: { to: NAME, when: 'line-start', hold: 'declared' },
         },
         openersInReasoning: ['BLOCK_START'],

@@ -71,6 +71,11 @@ export class Input {
     return this.#controls.get(this.base + at) === this.base + at + length;
   }
 
+  /** Whether a control token begins at `at`. */
+  beginsControl(at: number): boolean {
+    return this.#controls.has(this.base + at);
+  }
+
   /** Forgets the text that was read; gives it out. */
   cut(): string {
     const read = this.text.slice(0, this.at);

@@ -230,12 +230,7 @@ export class Machine {
   }
 
   #readText(limit: number, isSettled: boolean, isFinal: boolean): boolean {
-    const match = this.#matcher.find(
-      this.#input.text,
-      this.#input.at,
-      limit,
-      isSettled && !this.#dropsCutMarker(),
-    );
+    const match = this.#find(limit, isSettled);
     const end = match ? match.at : limit;
     if (end > this.#input.at && !this.#text(end)) return true;
     if (!match) return true;
@@ -250,14 +245,29 @@ export class Machine {
     return entry !== undefined && !Array.isArray(entry) && (entry as Transition).when === 'unquoted';
   }
 
-  /** At the end of a cut stream half a marker inside a call is markup, not argument text. */
-  #dropsCutMarker(): boolean {
-    return this.#isEnded && (this.#calls.isOpen || this.#state.text === 'value');
+  #find(limit: number, isSettled: boolean): Match | null {
+    const { text, at } = this.#input;
+    const match = this.#matcher.find(text, at, limit, isSettled && !this.#isEnded);
+    const isHalf = match?.length === 0 && isSettled;
+    return isHalf && !this.#isMarkup(match) ? this.#matcher.find(text, at, limit, true) : match;
+  }
+
+  /** Whether half a marker at the end of a cut stream is none of the text. */
+  #isMarkup({ at, terminal }: Match): boolean {
+    if (!Object.hasOwn(this.#state.on, terminal)) return false;
+    const isInside = this.#calls.isOpen || this.#hold !== null || this.#state.otherwise !== undefined;
+    const isLabel = terminal === this.#options.format.reasoning?.label && this.#last === '';
+    return isInside || isLabel || this.#input.beginsControl(at);
   }
 
   #readCall(reader: CallReader, limit: number, isSettled: boolean): boolean {
     const before = this.#events.length;
     const from = this.#input.at;
+    if (this.#isFresh) {
+      // A marker may begin like a value.
+      const match = this.#matcher.matchAt(this.#input.text, from, limit, isSettled);
+      if (match) return this.#meet(match, isSettled);
+    }
     this.#input.at = reader.read(this.#input.text, from, limit);
     this.#owned.call += this.#input.at - from;
     if (this.#isFresh && /\S/.test(this.#input.text.slice(from, this.#input.at))) this.#isFresh = false;
@@ -473,10 +483,15 @@ export class Machine {
     if (known) return known;
     const { states, format, byToken, pieces } = this.#options;
     const literals: Literal[] = [];
-    for (const terminal of Object.keys(states[name]!.on)) {
+    const add = (terminal: string, isInert: boolean) => {
       for (const literal of spellings(format.terminals[terminal]!)) {
-        if (!byToken.has(literal)) literals.push({ literal, terminal, pieces: pieces.get(literal) });
+        if (!byToken.has(literal)) literals.push({ literal, terminal, pieces: pieces.get(literal), isInert });
       }
+    };
+    const { on } = states[name]!;
+    for (const terminal of Object.keys(on)) add(terminal, false);
+    for (const [terminal, { token }] of Object.entries(format.terminals)) {
+      if (token !== 'never' && !Object.hasOwn(on, terminal)) add(terminal, true);
     }
     const matcher = new Matcher(literals, (at, length) => this.#input.isControl(at, length));
     this.#matchers.set(name, matcher);

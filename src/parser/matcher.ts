@@ -18,6 +18,8 @@ export interface Literal {
   literal: string;
   terminal: string;
   pieces?: readonly Piece[];
+  /** It means nothing here, but no part of it is another one. */
+  isInert?: boolean;
 }
 
 /** Whether a stretch of the text came as one control token. */
@@ -65,17 +67,19 @@ export class Matcher {
     const entries = this.#byFirst.get(text.charCodeAt(at));
     if (!entries) return null;
     const available = to - at;
+    let half: Match | null = null;
     // Longest first: a cut-off longer literal must be waited for before a shorter one counts.
-    for (const { literal, terminal, pieces } of entries) {
+    for (const { literal, terminal, pieces, isInert } of entries) {
       if (literal.length <= available) {
         if (text.startsWith(literal, at) && this.#isMade(pieces, at)) {
-          return { at, length: literal.length, terminal };
+          return half ?? { at, length: literal.length, terminal };
         }
       } else if (!isFinal && literal.startsWith(text.slice(at, to))) {
-        return { at, length: 0, terminal };
+        half = { at, length: 0, terminal };
+        if (!isInert) return half;
       }
     }
-    return null;
+    return half;
   }
 
   #isMade(pieces: readonly Piece[] | undefined, at: number): boolean {

@@ -87,7 +87,7 @@ export class ParameterAssembler {
     const types = this.#view.types(this.#schema);
     const isText = types ? types.size === 1 && types.has('string') : kind === 'text';
     // A string that is marked as JSON may come in quotes.
-    this.#isStreaming = isText && kind !== 'json';
+    this.#isStreaming = isText && kind !== 'json' && !this.#mayBeAll(key);
     this.#isFresh = true;
     this.#chunks = [];
     this.#lineBreak = '';
@@ -133,9 +133,7 @@ export class ParameterAssembler {
     } else {
       const text = this.#chunks.join('');
       const json = this.#opener() + this.#valueJson(text);
-      const mayBeAll =
-        this.#count === 0 && this.#syntax.wrapperKeys?.includes(this.#key) && !this.declares(this.#key);
-      if (mayBeAll) this.#wrapped = { text, json };
+      if (this.#mayBeAll(this.#key)) this.#wrapped = { text, json };
       else this.#emit(json);
     }
     this.#key = null;
@@ -164,9 +162,16 @@ export class ParameterAssembler {
     this.#count++;
   }
 
+  /** Whether it may hold all arguments: the first parameter, of a function that has no such one. */
+  #mayBeAll(key: string): boolean {
+    const isWrapper = this.#count === 0 && (this.#syntax.wrapperKeys?.includes(key) ?? false);
+    return isWrapper && this.#view.root !== undefined && !this.declares(key);
+  }
+
   #valueJson(text: string): string {
     const read = this.#syntax.readValue?.(text, this.#schema, this.#view) ?? null;
     if (read !== null) return read;
+    if (this.#kind === 'text' && !this.#view.types(this.#schema)) return JSON.stringify(text);
     if (this.#kind !== 'json') return coerceText(text, this.#schema, this.#view);
     return coerceText(stringValue(text) ?? text, this.#schema, this.#view);
   }
