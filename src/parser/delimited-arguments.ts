@@ -13,6 +13,10 @@ import { jsonCharacters } from './json-text.ts';
 
 const LITERALS = new Set(['true', 'false', 'null']);
 
+/** Whether a key stands without delimiters: what ends it or separates members is not in it, and no white space around it. */
+export const isBareKey = (key: string, delimiter: string) =>
+  key !== '' && key === key.trim() && !/[{}[\],:]/.test(key) && !key.includes(delimiter[0]!);
+
 /** Reads the notation as JSON, which the JSON reader then reads, coerces and streams. */
 export class DelimitedArgumentsReader implements CallReader {
   readonly #reader: JsonArgumentsReader;
@@ -24,6 +28,8 @@ export class DelimitedArgumentsReader implements CallReader {
   #partial = '';
   /** A key, or a value that is not a string. */
   #bare = '';
+  /** The key stands between delimiters, as it is. */
+  #isKeyDelimited = false;
 
   constructor(context: CallReaderContext, delimiter: string) {
     this.#reader = new JsonArgumentsReader(context);
@@ -55,7 +61,7 @@ export class DelimitedArgumentsReader implements CallReader {
   close(): boolean {
     if (this.#reader.isDone) return true;
     if (this.#isString) return false;
-    if (this.#expects === 'key' && this.#bare.trim() !== '') return false;
+    if (this.#isInKey()) return false;
     if (this.#expects === 'value' && this.#containers.length > 0 && !this.#endBare()) return false;
     return this.#reader.close();
   }
@@ -102,7 +108,8 @@ export class DelimitedArgumentsReader implements CallReader {
   }
 
   #startString(): boolean {
-    if (this.#containers.length === 0 || this.#expects === 'next' || this.#bare.trim() !== '') return false;
+    if (this.#containers.length === 0 || this.#expects === 'next' || this.#isKeyDelimited) return false;
+    if (this.#bare.trim() !== '') return false;
     this.#isString = true;
     if (this.#expects === 'value') this.#feed('"');
     return true;
@@ -112,7 +119,10 @@ export class DelimitedArgumentsReader implements CallReader {
     this.#isString = false;
     this.#partial = '';
     // A key stands between delimiters too, sometimes.
-    if (this.#expects === 'key') return;
+    if (this.#expects === 'key') {
+      this.#isKeyDelimited = true;
+      return;
+    }
     this.#feed('"');
     this.#expects = 'next';
   }
@@ -137,23 +147,29 @@ export class DelimitedArgumentsReader implements CallReader {
         if (this.#expects !== 'key') break;
         return this.#endKey();
     }
-    if (/\s/.test(character) && this.#bare === '') return true;
-    if (this.#containers.length === 0 || this.#expects === 'next') return false;
+    if (/\s/.test(character) && (this.#bare === '' || this.#isKeyDelimited)) return true;
+    if (this.#containers.length === 0 || this.#expects === 'next' || this.#isKeyDelimited) return false;
     this.#bare += character;
     return true;
   }
 
+  #isInKey(): boolean {
+    return this.#expects === 'key' && (this.#isKeyDelimited || this.#bare.trim() !== '');
+  }
+
   #endKey(): boolean {
-    const key = this.#bare.trim();
+    const isDelimited = this.#isKeyDelimited;
+    const key = isDelimited ? this.#bare : this.#bare.trim();
     this.#bare = '';
+    this.#isKeyDelimited = false;
     this.#expects = 'value';
-    return key !== '' && this.#feed(`${JSON.stringify(key)}: `);
+    return (isDelimited || key !== '') && this.#feed(`${JSON.stringify(key)}: `);
   }
 
   #close(character: string): boolean {
     const opener = this.#containers.at(-1);
     if (opener !== (character === '}' ? '{' : '[')) return false;
-    if (this.#expects === 'key' && this.#bare.trim() !== '') return false;
+    if (this.#isInKey()) return false;
     if (this.#expects === 'value' && !this.#endBare()) return false;
     this.#containers.pop();
     this.#expects = 'next';

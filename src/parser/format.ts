@@ -134,6 +134,11 @@ export interface ParameterWriting {
   avoid(): readonly string[];
 }
 
+/** How a family writes an object whose keys are bare, and whose strings stand between delimiters without escapes. */
+export interface DelimitedWriting {
+  delimiter: string;
+}
+
 /**
  * How a family writes a run of calls. The grammar is made from it, of the same strings that the states read.
  *
@@ -149,7 +154,7 @@ export interface CallWriting {
   callStart(name: string): readonly (string | typeof DIGITS)[];
   callEnd: string;
   /** `python`: keywords with Python literals, without the parentheses around them. */
-  arguments: 'json' | 'python' | ParameterWriting;
+  arguments: 'json' | 'python' | DelimitedWriting | ParameterWriting;
   /**
    * What begins a run of calls in free text: a beginning of its first string that means nothing else. Where only the
    * name tells a call, by the name.

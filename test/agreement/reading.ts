@@ -11,6 +11,7 @@ import {
   spellings,
   triggersOf,
 } from '../../src/parser/format.ts';
+import { readDelimited } from './delimited-reading.ts';
 import { readKeywords } from './python-reading.ts';
 import type { WalkRequest } from './request.ts';
 import type { Subject } from './subject.ts';
@@ -216,6 +217,11 @@ class CallsReader {
     if (style === 'python') {
       const { values, end } = readKeywords(text, start.end);
       const call = { name: start.name, arguments: { json: values } };
+      return { call, end: this.#expect(text, end, closer) };
+    }
+    if ('delimiter' in style) {
+      const { value, end } = readDelimited(text, start.end, this.#markup(style.delimiter));
+      const call = { name: start.name, arguments: { json: value } };
       return { call, end: this.#expect(text, end, closer) };
     }
     const { parameters, end } = this.#readParameters(text, start.end, style);

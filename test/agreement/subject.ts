@@ -33,6 +33,12 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   internlm: ['<|action_start|>', '<|plugin|>', '<|action_end|>'],
 };
 
+/** The same, where a vocabulary need not have them. */
+const OPTIONAL_PARTS: Readonly<Record<string, readonly string[]>> = {
+  gemma4: ['<|"|>'],
+  functiongemma: ['<escape>'],
+};
+
 /** Tool formats whose calls a grammar can write; of several names of one format the first. */
 export async function walkedFormats(): Promise<string[]> {
   const names: string[] = [];
@@ -58,8 +64,9 @@ export async function subjectOf(tools: string, base: BaseName, areTokens: boolea
   const markers = Object.values(format.terminals)
     .filter(({ token }) => token === 'required' || (areTokens && token === 'optional'))
     .flatMap(spellings);
+  const parts = [...(PARTS[tools] ?? []), ...((areTokens && OPTIONAL_PARTS[tools]) || [])];
   const ends = EOS[tools] ?? ['<|im_end|>'];
-  const vocabulary = new WalkVocabulary(base, [...markers, ...(PARTS[tools] ?? []), ...ends]);
+  const vocabulary = new WalkVocabulary(base, [...markers, ...parts, ...ends]);
   const eosTokenIds = ends.map((text) => vocabulary.added.get(text)!);
   const constraints = new Constraints({
     table: vocabulary.table,
@@ -75,5 +82,7 @@ export async function subjectOf(tools: string, base: BaseName, areTokens: boolea
 /** Whether it makes a difference that markers are tokens. */
 export async function hasOptionalMarkers(tools: string): Promise<boolean> {
   const { terminals } = await loadFormat(namesOf(tools));
-  return Object.values(terminals).some(({ token }) => token === 'optional');
+  return (
+    Object.hasOwn(OPTIONAL_PARTS, tools) || Object.values(terminals).some(({ token }) => token === 'optional')
+  );
 }

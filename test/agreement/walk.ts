@@ -113,7 +113,8 @@ class Walker {
     const isOpen = mode.start === 'opened' || (mode.start === 'free' && reasoning?.implicitStart === true);
     this.#isThinking = reasoning !== null && isOpen;
     const writing = tools?.writing;
-    const parameters = writing && typeof writing.arguments !== 'string' ? writing.arguments : null;
+    const style = writing?.arguments ?? 'json';
+    const parameters = typeof style !== 'string' && 'open' in style ? style : null;
     this.#closing = [parameters?.close, writing?.callEnd, writing?.blockEnd]
       .filter((text) => text !== undefined)
       .flatMap((text) => [text, text.trimStart()])

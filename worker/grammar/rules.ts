@@ -5,7 +5,13 @@ import type { ConstrainedFunction, ContentConstraint } from '../../src/protocol.
 import type { EbnfGrammar } from './ebnf.ts';
 import { ebnfPieces } from './ebnf-source.ts';
 import { givenTag } from './given-tag.ts';
-import { jsonRule, keywordsRule, type PostCheck, parametersRule } from './json-schema/index.ts';
+import {
+  delimitedNotation,
+  jsonRule,
+  keywordsRule,
+  type PostCheck,
+  parametersRule,
+} from './json-schema/index.ts';
 import { languageOf } from './language/language.ts';
 
 /** Called for each keyword that the grammar does not hold. */
@@ -22,6 +28,10 @@ export function argumentsRule(
   const options = { path, isClosed: true, report };
   if (writing === 'json') return jsonRule(grammar, object, options);
   if (writing === 'python') return keywordsRule(grammar, object, options);
+  if ('delimiter' in writing) {
+    const notation = delimitedNotation(grammar, writing.delimiter, path);
+    return jsonRule(grammar, object, { ...options, notation });
+  }
   return parametersRule(grammar, object, writing, options);
 }
 

@@ -12,6 +12,8 @@
 import { DelimitedArgumentsReader } from '../../parser/delimited-arguments.ts';
 import { CONTENT, type ToolFormat } from '../../parser/format.ts';
 
+const CALL = 'call:';
+
 const PREFIX = 'PREFIX';
 const NAME = 'NAME';
 const ARGUMENTS = 'ARGUMENTS';
@@ -22,14 +24,22 @@ export const delimitedCalls = (name: string, start: string, end: string, delimit
   terminals: {
     TOOL_START: { text: start, token: 'required' },
     TOOL_END: { text: end, token: 'required' },
-    CALL: { text: 'call:', token: 'never' },
+    CALL: { text: CALL, token: 'never' },
     BRACE: { text: '{', token: 'never' },
     // Read with the arguments, as text: by itself it means nothing.
     DELIMITER: { text: delimiter, token: 'never' },
   },
   openers: { TOOL_START: { to: PREFIX, hold: 'any' } },
   openersInReasoning: ['TOOL_START'],
-  writing: null,
+  writing: {
+    blockStart: '',
+    blockEnd: '',
+    separator: '',
+    callStart: (called) => [`${start}${CALL}${called}`],
+    callEnd: end,
+    arguments: { delimiter },
+    trigger: start,
+  },
   states: {
     [PREFIX]: { text: 'layout', on: { CALL: { to: NAME }, TOOL_START: { to: PREFIX, hold: 'any' } } },
     [NAME]: {

@@ -25,9 +25,9 @@ export function keywordsRule(grammar: EbnfGrammar, schema: unknown, options: Val
     open: '',
     colon: '=',
     close: '',
-    key: ANY_KEYWORD,
-    spell: (key) => {
-      if (isKeyword(key)) return key;
+    others: ANY_KEYWORD,
+    isBare: isKeyword,
+    quote: (key) => {
       throw schemaError(
         `The property ${JSON.stringify(key)} can't be a keyword in the calls of this model: name it with letters, digits and "_".`,
         options.path,

@@ -1,10 +1,11 @@
 /** How values are spelled: as JSON, or in what a family writes instead of it. */
-import { automatonRules, classRules } from '../automaton-rules.ts';
+import { isBareKey } from '../../../src/parser/delimited-arguments.ts';
+import { classRules } from '../automaton-rules.ts';
 import { type EbnfGrammar, escapeClass } from '../ebnf.ts';
 import type { LanguagePart, LanguageSpec } from '../guard/spec.ts';
-import { languageOf } from '../language/language.ts';
-import { parseRegex } from '../language/regex.ts';
-import { regexAutomaton } from '../language/regex-automaton.ts';
+import { type Language, languageOf } from '../language/language.ts';
+import { escapeRegex } from '../language/regex.ts';
+import { schemaError } from './schema.ts';
 
 /** A class of keys, and the expression of what stands behind the colon of such a key. */
 export interface KeyClass {
@@ -34,6 +35,8 @@ export interface MemberNotation {
 export interface Notation {
   /** Tells its rules from those of others. */
   readonly name: string;
+  /** What strings must be besides; empty: they may be anything. */
+  readonly texts: readonly LanguagePart[];
   /** Between two items or members. */
   readonly comma: string;
   readonly members: MemberNotation;
@@ -64,6 +67,7 @@ class QuotedNotation implements Notation, MemberNotation {
   readonly open = '"{"';
   readonly close = '"}"';
   readonly others = [];
+  readonly texts = [];
   readonly #colon: string;
   readonly #grammar: EbnfGrammar;
   readonly #options: QuotedOptions;
@@ -189,9 +193,14 @@ interface BareOptions {
   colon: string;
   close: string;
   /** What keys that are not declared look like, as a regular expression. */
-  key: string;
-  /** A declared key as it stands there. */
-  spell(key: string): string;
+  others: string;
+  isBare(key: string): boolean;
+  /**
+   * The expression of a declared key that can't be bare.
+   *
+   * @throws BadRequestError where there is no other way
+   */
+  quote(key: string): string;
 }
 
 /** Keys without quotes. */
@@ -199,6 +208,7 @@ export class BareMembers implements MemberNotation {
   readonly open: string;
   readonly close: string;
   readonly others: readonly LanguagePart[];
+  readonly #colon: string;
   readonly #grammar: EbnfGrammar;
   readonly #options: BareOptions;
 
@@ -207,47 +217,77 @@ export class BareMembers implements MemberNotation {
     this.#options = options;
     this.open = literalOf(options.open);
     this.close = literalOf(options.close);
-    this.others = [{ pattern: options.key }];
+    this.others = [{ pattern: options.others }];
+    this.#colon = literalOf(options.colon);
   }
 
   pair(key: string, value: string): string {
-    return `${this.#grammar.literal(this.#options.spell(key))} ${this.#colon} ${value}`;
+    const { isBare, quote } = this.#options;
+    return `${isBare(key) ? this.#grammar.literal(key) : quote(key)} ${this.#colon} ${value}`;
   }
 
   otherPair(language: LanguageSpec, _declared: readonly string[], value: string): string {
-    return this.choice([{ language, rest: value }]);
+    return this.choice([{ language: language.length > 0 ? language : [this.others], rest: value }]);
   }
 
   choice(classes: readonly KeyClass[]): string {
-    const spelled = classes.map(({ language, rest }) => ({
-      language: languageOf(language.map((parts) => parts.map((part) => this.#spelled(part)))),
-      rest: `${this.#colon} ${rest}`,
-    }));
-    const letters = classes.flatMap(({ language }) =>
-      language
-        .flat()
-        .flatMap((part) =>
-          'words' in part ? part.words.flatMap((word) => [...this.#options.spell(word)]) : [],
-        ),
+    const quoted: string[] = [];
+    const bare: { language: Language; rest: string }[] = [];
+    const letters = new Set<string>();
+    for (const { language, rest } of classes) {
+      const words = language.flat().flatMap((part) => ('words' in part ? part.words : []));
+      const [word] = words;
+      if (word !== undefined && !this.#options.isBare(word)) quoted.push(this.pair(word, rest));
+      else bare.push({ language: languageOf(language), rest: `${this.#colon} ${rest}` });
+      for (const letter of words.join('')) letters.add(letter);
+    }
+    const keys = bare.length > 0 ? [classRules(this.#grammar, 'key', bare, letters)] : [];
+    return this.#grammar.rule('keys', [...quoted, ...keys].join(' | '));
+  }
+}
+
+const BARE_KEY = '^[A-Za-z_][A-Za-z0-9_.-]*$';
+
+/**
+ * Bare keys, and strings between delimiters as they are; no white space.
+ *
+ * @param path for errors
+ */
+export function delimitedNotation(grammar: EbnfGrammar, delimiter: string, path: string): Notation {
+  const mark = grammar.markup(delimiter);
+  const without: LanguagePart = { notPattern: escapeRegex(delimiter) };
+  // As a token it can't come in text; but the parser knows it by its letters.
+  const isToken = grammar.hasToken(delimiter);
+  const guarded = (language: LanguageSpec) => {
+    const guard = grammar.guard({ kind: 'text', language, closer: delimiter });
+    return grammar.rule('text', `${mark} ${guard} ${grammar.textUntil(delimiter)}`);
+  };
+  const between = (text: string) => {
+    if (!text.includes(delimiter)) return `${mark} ${grammar.literal(text)} ${mark}`;
+    throw schemaError(
+      `${JSON.stringify(text)} contains ${JSON.stringify(delimiter)}, which ends a string in the format of this model.`,
+      path,
+      'schema_unsupported',
     );
-    return classRules(this.#grammar, 'key', spelled, letters);
-  }
-
-  /** Any key. */
-  anyKey(): string {
-    const { key } = this.#options;
-    return this.#grammar.once(`key ${key}`, () =>
-      automatonRules(this.#grammar, 'key', regexAutomaton(parseRegex(key))),
-    );
-  }
-
-  get #colon(): string {
-    return literalOf(this.#options.colon);
-  }
-
-  #spelled(part: LanguagePart): LanguagePart {
-    return 'words' in part ? { words: part.words.map((word) => this.#options.spell(word)) } : part;
-  }
+  };
+  return {
+    name: `delimited_${Array.from(delimiter, (character) => character.charCodeAt(0)).join('_')}`,
+    comma: '","',
+    texts: [without],
+    members: new BareMembers(grammar, {
+      open: '{',
+      colon: ':',
+      close: '}',
+      others: BARE_KEY,
+      isBare: (key) => isBareKey(key, delimiter),
+      quote: between,
+    }),
+    constant: (value) => literalOf(String(value)),
+    string: () =>
+      isToken ? guarded([[without]]) : grammar.rule('string', `${mark} ${grammar.textUntil(delimiter)}`),
+    guarded,
+    spellings: (text) => [between(text)],
+  };
 }
 
 const literalOf = (text: string) => (text === '' ? '""' : `"${text.replace(/["\\]/g, '\\$&')}"`);

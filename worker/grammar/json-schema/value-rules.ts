@@ -19,7 +19,7 @@ import {
 import { objectExpression } from './object-rules.ts';
 import { isRecord, type JsonType, pathTo, type SchemaDocument, schemaError } from './schema.ts';
 import { type Both, objectShape } from './shape.ts';
-import { stringParts } from './strings.ts';
+import { canFollow, stringParts } from './strings.ts';
 import { INTEGER_FORMATS, Validator } from './validate.ts';
 
 export interface ValueRuleOptions {
@@ -217,7 +217,14 @@ export class ValueRules {
     if (languages.length === 0) return null;
     if (languages.some((parts) => parts.length === 0)) return this.notation.string();
     const words = wordsOf(languages);
-    if (!words) return this.notation.guarded(languages);
+    if (!words) {
+      const { texts } = this.notation;
+      const held = languages.map((parts) => [...parts, ...texts]);
+      if (texts.length === 0 || canFollow(held)) return this.notation.guarded(held);
+      // What a text is can be checked afterwards; where it ends must be certain.
+      this.report({ keyword: 'type', path: this.options.path });
+      return this.notation.string();
+    }
     const spelled = words.map((word) => this.notation.spellings(word));
     // By their quotes: those that begin alike stand beside each other.
     const ways = spelled[0]?.map((_, way) => spelled.map((spellings) => spellings[way]!)) ?? [];

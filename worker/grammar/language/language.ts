@@ -87,6 +87,49 @@ class LengthLanguage implements Language {
   }
 }
 
+/** So many code points, and nowhere in them what an automaton does not have: whatever comes, more may follow. */
+class BoundedLanguage implements Language {
+  readonly start: number;
+  readonly #automaton: Automaton;
+  readonly #lengths: LengthLanguage;
+  /** Beyond, lengths are alike. */
+  readonly #most: number;
+
+  constructor(automaton: Automaton, min: number, max: number) {
+    this.#automaton = automaton;
+    this.#lengths = new LengthLanguage(min, max);
+    this.#most = max === Number.POSITIVE_INFINITY ? min : max;
+    this.start = this.#lengths.start === DEAD ? DEAD : 0;
+  }
+
+  step(state: number, codePoint: number): number {
+    const length = this.#lengths.step(this.#lengthOf(state));
+    const next = this.#automaton.step(state % this.#automaton.states, codePoint);
+    if (length === DEAD || next === DEAD) return DEAD;
+    return Math.min(length, this.#most) * this.#automaton.states + next;
+  }
+
+  accepts(state: number): boolean {
+    return this.#lengths.accepts(this.#lengthOf(state));
+  }
+
+  admits(state: number, low: number, high: number): boolean {
+    return (
+      this.#lengths.admits(this.#lengthOf(state)) &&
+      this.#automaton.admits(state % this.#automaton.states, low, high)
+    );
+  }
+
+  key(state: number, reach: number): number {
+    const { states } = this.#automaton;
+    return this.#lengths.key(this.#lengthOf(state), reach) * states + (state % states);
+  }
+
+  #lengthOf(state: number): number {
+    return Math.floor(state / this.#automaton.states);
+  }
+}
+
 const languages = new Map<string, Language>();
 const KEPT = 200;
 
@@ -108,14 +151,27 @@ export function languageOf(spec: LanguageSpec): Language {
 
 function build(spec: LanguageSpec): Language {
   const [only] = spec;
-  if (spec.length === 1 && only!.every((part) => 'min' in part)) {
+  if (spec.length === 1) {
     const bounds = only!.filter((part) => 'min' in part);
-    return new LengthLanguage(
-      Math.max(0, ...bounds.map(({ min }) => min)),
-      Math.min(Number.POSITIVE_INFINITY, ...bounds.map(({ max }) => max ?? Number.POSITIVE_INFINITY)),
-    );
+    const others = only!.filter((part) => !('min' in part));
+    const min = Math.max(0, ...bounds.map((part) => part.min));
+    const max = Math.min(...bounds.map((part) => part.max ?? Number.POSITIVE_INFINITY));
+    if (others.length === 0) return new LengthLanguage(min, max);
+    if (bounds.length > 0 && others.every((part) => 'notPattern' in part)) {
+      const automaton = alternative(others);
+      if (isEndless(automaton)) return new BoundedLanguage(automaton, min, max);
+    }
   }
   return new AutomatonLanguage(spec.map(alternative).reduce(either));
+}
+
+/** Whether a text may end anywhere, and go on anywhere. */
+function isEndless({ states, accepting, next, classCount }: Automaton): boolean {
+  return Array.from({ length: states }).every(
+    (_, state) =>
+      accepting[state] === 1 &&
+      next.subarray(state * classCount, (state + 1) * classCount).some((to) => to !== DEAD),
+  );
 }
 
 function alternative(parts: readonly LanguagePart[]): Automaton {
