@@ -18,6 +18,10 @@ const FUNCTION = '<function name="';
 const FUNCTION_END = '</function>';
 const PARAMETER = '<param name="';
 const PARAMETER_END = '</param>';
+const PARAMETERS_START = [PARAMETER, "<param name='", '<paramname="', "<paramname='"];
+const NAME_END = '">';
+const CDATA_START = '<![CDATA[';
+const CDATA_END = ']]>';
 
 const NAME = 'NAME';
 const PARAMETERS = 'PARAMETERS';
@@ -25,10 +29,11 @@ const KEY = 'KEY';
 const VALUE = 'VALUE';
 const CDATA = 'CDATA';
 
-const ENTITIES = { LESS: '<', GREATER: '>', AMPERSAND: '&', QUOTE: '"', APOSTROPHE: "'" } as const;
+/** Each a terminal by its spelling. */
+const ENTITIES = { '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"', '&apos;': "'" } as const;
 
 const entities: State['on'] = Object.fromEntries(
-  Object.entries(ENTITIES).map(([terminal, writes]) => [terminal, { to: VALUE, writes }]),
+  Object.entries(ENTITIES).map(([entity, writes]) => [entity, { to: VALUE, writes }]),
 );
 
 export const family: Family = {
@@ -42,23 +47,33 @@ export const family: Family = {
             token: 'never',
           },
           FUNCTION_END: { text: FUNCTION_END, token: 'never' },
-          PARAMETER_START: {
-            text: [PARAMETER, "<param name='", '<paramname="', "<paramname='"],
-            token: 'never',
-          },
+          PARAMETER_START: { text: PARAMETERS_START, token: 'never' },
           PARAMETER_END: { text: PARAMETER_END, token: 'never' },
-          NAME_END: { text: ['">', "'>"], token: 'never' },
-          CDATA_START: { text: '<![CDATA[', token: 'never' },
-          CDATA_END: { text: ']]>', token: 'never' },
-          LESS: { text: '&lt;', token: 'never' },
-          GREATER: { text: '&gt;', token: 'never' },
-          AMPERSAND: { text: '&amp;', token: 'never' },
-          QUOTE: { text: '&quot;', token: 'never' },
-          APOSTROPHE: { text: '&apos;', token: 'never' },
+          NAME_END: { text: [NAME_END, "'>"], token: 'never' },
+          CDATA_START: { text: CDATA_START, token: 'never' },
+          CDATA_END: { text: CDATA_END, token: 'never' },
+          ...Object.fromEntries(
+            Object.keys(ENTITIES).map((entity) => [entity, { text: entity, token: 'never' } as const]),
+          ),
         },
         openers: { FUNCTION_START: { to: NAME, hold: 'declared' } },
         openersInReasoning: [],
-        writing: null,
+        writing: {
+          blockStart: '',
+          blockEnd: '',
+          separator: '\n',
+          callStart: (called) => [`${FUNCTION}${called}${NAME_END}`],
+          callEnd: FUNCTION_END,
+          arguments: {
+            open: (key) => `${PARAMETER}${key}${NAME_END}`,
+            close: PARAMETER_END,
+            separator: '',
+            avoid: () => [FUNCTION_END, ...PARAMETERS_START, CDATA_START, ...Object.keys(ENTITIES)],
+            verbatim: { start: CDATA_START, end: CDATA_END },
+            trimsLineBreaks: true,
+          },
+          trigger: FUNCTION,
+        },
         states: {
           [NAME]: { text: 'name', on: { NAME_END: { to: PARAMETERS, do: ['call-start'] } } },
           [PARAMETERS]: {

@@ -130,8 +130,12 @@ export interface ParameterWriting {
   close: string;
   /** Between one parameter's closer and the next one's opener. */
   separator: string;
-  /** Texts besides the closer at which a value that stands there as its text could end; none holds them. */
+  /** Texts besides the closer that mean something else in a value that stands there as its text; none holds them. */
   avoid(): readonly string[];
+  /** Between these a text may stand as it is, with texts that it could not hold otherwise. */
+  verbatim?: { start: string; end: string };
+  /** A line break at a border of a value is markup: no text begins or ends with one. */
+  trimsLineBreaks?: true;
 }
 
 /** How a family writes an object whose keys are bare, and whose strings stand between delimiters without escapes. */

@@ -228,7 +228,7 @@ class CallsReader {
     return { call: { name: start.name, arguments: { parameters } }, end: this.#expect(text, end, closer) };
   }
 
-  #readParameters(text: string, from: number, { open, close, separator }: ParameterWriting) {
+  #readParameters(text: string, from: number, { open, close, separator, verbatim }: ParameterWriting) {
     const parameters: { key: string; text: string; kind: 'text' | 'json' }[] = [];
     // White space before the closer is markup where it is there.
     const border = /^\s*/.exec(close)![0];
@@ -247,18 +247,27 @@ class CallsReader {
       });
       const [parameter] = opened;
       if (!parameter) return { parameters, end: at };
-      const end = text.indexOf(closer, parameter.end);
+      // The closer may stand in what is verbatim.
+      const marked = verbatim && text.startsWith(verbatim.start, parameter.end) ? verbatim.end : '';
+      const from = marked === '' ? parameter.end : text.indexOf(marked, parameter.end) + marked.length;
+      const end = text.indexOf(closer, from);
       if (end < 0) throw new UnreadableError(`The value of ${parameter.key} does not end.`);
       const value = text.slice(parameter.end, end);
       const isBordered = border !== '' && value.endsWith(border);
       parameters.push({
         key: parameter.key,
         kind: parameter.kind,
-        text: isBordered ? value.slice(0, -border.length) : value,
+        text: verbatimText(isBordered ? value.slice(0, -border.length) : value, verbatim),
       });
       at = end + closer.length;
     }
   }
+}
+
+/** A text without the marks between which it stands as it is. */
+function verbatimText(value: string, marks: ParameterWriting['verbatim']): string {
+  const isMarked = marks && value.startsWith(marks.start) && value.endsWith(marks.end);
+  return isMarked ? value.slice(marks.start.length, -marks.end.length) : value;
 }
 
 /** Where the JSON object that begins at `from` ends. */

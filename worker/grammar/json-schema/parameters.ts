@@ -24,6 +24,10 @@ export interface ParameterStyle {
    * in one.
    */
   avoid?(keys: readonly string[]): readonly string[];
+  /** Between these a text may stand as it is, with texts that it could not hold otherwise. */
+  verbatim?: { start: string; end: string };
+  /** A line break at a border of a value is markup: no text begins or ends with one. */
+  trimsLineBreaks?: boolean;
 }
 
 /**
@@ -43,7 +47,8 @@ export function parametersRule(
   const document = new SchemaDocument(schema, options.path);
   // Inside of JSON nothing may look like the closer.
   const closer = style.close.trim();
-  const escapes = grammar.hasToken(closer) ? '' : closer[0]!;
+  const marks = [closer, ...(style.avoid?.([]) ?? [])].filter((text) => !grammar.hasToken(text));
+  const escapes = [...new Set(marks.map((text) => text[0]!))].join('');
   const rules = new ValueRules(grammar, document, { ...options, notation: jsonNotation(grammar, escapes) });
   const { root } = document;
   const alternatives = root === false ? [] : rules.alternatives(root === true ? [] : [root]);
@@ -63,6 +68,7 @@ export function parametersRule(
 /** Stands for a key that the model chooses. */
 const ANY_KEY = 'anykey';
 /** No longer than the parser reads a key. */
+const LONGEST_KEY = 200;
 const KEY: LanguageSpec = [[{ pattern: '^[A-Za-z_][A-Za-z0-9_.-]{0,63}$' }]];
 
 class ParameterWriter {
@@ -142,7 +148,7 @@ class ParameterWriter {
     keys: readonly string[],
   ): string {
     const words = wordsOf(strings);
-    if (words) return `(${this.#words(words)} | ${json})`;
+    if (words) return `(${this.#words(words, keys)} | ${json})`;
     const free: Readonly<Record<string, LanguagePart>> = {
       '"null"': { words: ['null'] },
       '"true" | "false"': { words: ['true', 'false'] },
@@ -161,17 +167,32 @@ class ParameterWriter {
   }
 
   #pair(key: string | null, kind: 'text' | 'json', value: string): string {
-    const opener = this.#style.open(key ?? ANY_KEY, kind);
-    if (key !== null) return this.#grammar.rule('parameter', `${this.#grammar.markup(opener)} ${value}`);
-    const [before, after] = opener.split(ANY_KEY) as [string, string];
+    const [before, after] = this.#style.open(ANY_KEY, kind).split(ANY_KEY) as [string, string];
     // The key ends where a token begins, or at the first character that none has.
     const hasToken = (end: number) => this.#grammar.hasToken(after.slice(0, end));
     const length = Array.from(after, (_, index) => index + 1).find(hasToken) ?? 1;
     const closer = after.slice(0, length);
-    const guard = this.#grammar.guard({ kind: 'text', language: KEY, closer });
-    const anyKey = `${guard} ${this.#grammar.textUntil(closer)}`;
+    let written: string;
+    if (key === null) {
+      const guard = this.#grammar.guard({ kind: 'text', language: KEY, closer });
+      written = `${guard} ${this.#grammar.textUntil(closer)}`;
+    } else {
+      this.#checkKey(key, this.#grammar.hasToken(closer) ? null : closer);
+      written = `${this.#grammar.literal(key)} ${this.#grammar.markup(closer)}`;
+    }
     const rest = after === closer ? '' : ` ${this.#grammar.markup(after.slice(closer.length))}`;
-    return this.#grammar.rule('parameter', `${this.#grammar.markup(before)} ${anyKey}${rest} ${value}`);
+    return this.#grammar.rule('parameter', `${this.#grammar.markup(before)} ${written}${rest} ${value}`);
+  }
+
+  /** @throws BadRequestError for a key that would not be read as it is */
+  #checkKey(key: string, closer: string | null): void {
+    const isRead = /^\S(?:.*\S)?$/.test(key) && key.length <= LONGEST_KEY;
+    if (isRead && (closer === null || !key.includes(closer))) return;
+    throw schemaError(
+      `The property ${JSON.stringify(key)} can't be written in the calls of this model: name it with letters, digits and "_".`,
+      this.#rules.options.path,
+      'schema_unsupported',
+    );
   }
 
   #json(expressions: readonly string[]): string {
@@ -179,39 +200,64 @@ class ParameterWriter {
     return `${value} ${this.#grammar.markup(this.#style.close)}`;
   }
 
-  #words(words: readonly string[]): string {
-    const texts = words.filter((word) => !word.includes(this.#closer));
-    if (texts.length < words.length) {
-      throw schemaError(
-        `A value contains ${JSON.stringify(this.#closer)}, which ends a value in the format of this model.`,
-        this.#rules.options.path,
-        'schema_unsupported',
-      );
-    }
-    const list = this.#grammar.rule('words', texts.map((word) => this.#grammar.literal(word)).join(' | '));
-    return `${list} ${this.#grammar.markup(this.#style.close)}`;
+  #words(words: readonly string[], keys: readonly string[]): string {
+    const texts = words.map((word) => this.#grammar.literal(this.#written(word, keys)));
+    return `${this.#grammar.rule('words', texts.join(' | '))} ${this.#grammar.markup(this.#style.close)}`;
+  }
+
+  /** A text that is known, as it stands there. */
+  #written(word: string, keys: readonly string[]): string {
+    const { verbatim, trimsLineBreaks } = this.#style;
+    const marks = this.#marks(keys);
+    const wrong =
+      trimsLineBreaks && /^\n|\n$/.test(word)
+        ? '\n'
+        : [...marks, this.#closer].find((text) => word.includes(text));
+    if (wrong === undefined) return word;
+    if (verbatim && wrong !== '\n' && !word.includes(verbatim.end))
+      return verbatim.start + word + verbatim.end;
+    throw schemaError(
+      `The value ${JSON.stringify(word)} can't be written in the format of this model, where ${JSON.stringify(wrong)} means something else.`,
+      this.#rules.options.path,
+      'schema_unsupported',
+    );
+  }
+
+  /** Texts besides the closer that no text holds. What is an added token is no marker in ordinary ones. */
+  #marks(keys: readonly string[]): string[] {
+    return (this.#style.avoid?.(keys) ?? []).filter((text) => !this.#grammar.hasToken(text));
+  }
+
+  /** What a text between verbatim marks is, the marks included. */
+  #verbatim({ start, end }: { start: string; end: string }): LanguagePart[] {
+    const inner = this.#style.trimsLineBreaks ? '(?:[^\\n](?:[\\s\\S]*[^\\n])?)?' : '[\\s\\S]*';
+    return [
+      { pattern: `^${escapeRegex(start)}${inner}${escapeRegex(end)}$` },
+      { notPattern: `${escapeRegex(end)}[\\s\\S]` },
+    ];
   }
 
   /** Text of one of the languages, with the closer. */
   #text(strings: readonly LanguagePart[][], keys: readonly string[]): string {
     const words = wordsOf(strings);
-    if (words) return this.#words(words);
-    const { close } = this.#style;
+    if (words) return this.#words(words, keys);
+    const { close, verbatim, trimsLineBreaks } = this.#style;
     const start = close.indexOf(this.#closer);
     const after = close.slice(start + this.#closer.length);
     const tail = after === '' ? '' : ` ${this.#grammar.markup(after)}`;
     const isAny = strings.some((parts) => parts.length === 0);
     const isToken = this.#grammar.hasToken(this.#closer);
-    // What is an added token is no marker where it is spelled in ordinary ones.
-    const others = (this.#style.avoid?.(keys) ?? []).filter((text) => !this.#grammar.hasToken(text));
-    const avoided = [...others, ...(isToken ? [] : [this.#closer])];
-    if (isAny && avoided.length === (isToken ? 0 : 1))
+    const avoided = [...this.#marks(keys), ...(isToken ? [] : [this.#closer])];
+    if (isAny && avoided.length === (isToken ? 0 : 1) && !trimsLineBreaks)
       return `${this.#grammar.textUntil(this.#closer)}${tail}`;
     // White space before the closer is the text's own, where it can't be told apart.
     const closer = isAny || isToken ? this.#closer : close.slice(0, start) + this.#closer;
-    const without: LanguagePart[] =
-      isAny || avoided.length > 0 ? avoided.map((text) => ({ notPattern: escapeRegex(text) })) : [];
+    const patterns = [...avoided.map(escapeRegex), ...(trimsLineBreaks ? ['^\\n', '\\n$'] : [])];
+    const without: LanguagePart[] = patterns.map((notPattern) => ({ notPattern }));
     let language = isAny ? [without] : strings.map((parts) => [...parts, ...without]);
+    if (isAny && verbatim) {
+      language.push([...this.#verbatim(verbatim), { notPattern: escapeRegex(this.#closer) }]);
+    }
     if (!canFollow(language)) {
       // What a text is can be checked afterwards; where it ends must be certain.
       this.#rules.report({ keyword: 'type', path: this.#rules.options.path });

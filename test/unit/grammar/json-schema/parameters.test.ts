@@ -157,6 +157,42 @@ it('keeps what would be markup out of text', async () => {
   expect(await read('</function>')).toBe(false);
 });
 
+it.each([
+  ['qwen3_coder', 'a>b'],
+  ['minimax_m2', 'a"b'],
+  ['minimax_m2', ' a'],
+  ['glm', 'a\nb'],
+  ['glm', ''],
+])('refuses keys that would be read as others: %s %j', (name, key) => {
+  expect(() => compile(FAMILIES[name]!, object({ [key]: { type: 'integer' } }))).toThrow(
+    expect.objectContaining({
+      param: 's',
+      code: 'schema_unsupported',
+      message: expect.stringContaining(JSON.stringify(key)),
+    }),
+  );
+});
+
+it('writes keys as text, also where they spell an added token', () => {
+  const { source } = compile(FAMILIES.glm!, object({ '<arg_key>': { type: 'integer' } }, ['<arg_key>']));
+  expect(source.match(/\\u0002<arg_key>/g)).toHaveLength(1);
+  expect(source.match(/<arg_key>/g)).toHaveLength(3);
+});
+
+it.each([
+  ['qwen3_coder', '</function>'],
+  ['qwen3_coder', 'a\n</parameter>'],
+  ['minimax_m2', '</parameter>'],
+])('refuses listed texts that would be read as others: %s %j', (name, text) => {
+  expect(() => compile(FAMILIES[name]!, object({ a: { enum: ['b', text] } }))).toThrow(
+    expect.objectContaining({
+      param: 's',
+      code: 'schema_unsupported',
+      message: expect.stringContaining(JSON.stringify(text)),
+    }),
+  );
+});
+
 it('says what a mix of text and JSON leaves open', () => {
   const schema = object({ a: { anyOf: [{ type: 'string' }, { type: 'integer', minimum: 3 }] } });
   expect(compile(FAMILIES.minimax_m2!, schema).checks).toEqual([{ keyword: 'type', path: 's.properties.a' }]);
