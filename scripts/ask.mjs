@@ -36,7 +36,8 @@ function wholeNumber(name, text, lowest) {
   if (text === undefined) return null;
   const number = Number(text);
   if (text.trim() !== '' && Number.isSafeInteger(number) && number >= lowest) return number;
-  throw new AskError(`--${name} must be a whole number from ${lowest} on; got "${text}".`);
+  const range = lowest > 0 ? ` from ${lowest} on` : '';
+  throw new AskError(`--${name} must be a whole number${range}; got "${text}".`);
 }
 
 function toolChoice(text) {
@@ -86,7 +87,7 @@ function parseCommandLine(argumentList) {
       thinking: !values['no-think'],
       toolChoice: toolChoice(values['tool-choice']),
       maxTokens: wholeNumber('max-tokens', values['max-tokens'], 1),
-      seed: wholeNumber('seed', values.seed, 0),
+      seed: wholeNumber('seed', values.seed, Number.MIN_SAFE_INTEGER),
     },
   };
 }
@@ -98,6 +99,8 @@ function locateModel(model) {
     const folder = resolve(model).replaceAll('\\', '/');
     return { model: `/@fs/${encodeURI(folder.replace(/^\//, ''))}/`, folders: [folder], network: false };
   }
+  // No repository's name and no address begins like this.
+  if (/^(?:\.{0,2}[\\/]|~|[A-Za-z]:[\\/])/.test(model)) throw new AskError(`There is no folder ${model}.`);
   return { model, folders: [], network: true };
 }
 

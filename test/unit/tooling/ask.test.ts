@@ -22,7 +22,9 @@ test.each([
   [['--colour', 'Hello!'], "Unknown option '--colour'"],
   [['--max-tokens', 'many', 'Hello!'], '--max-tokens must be a whole number from 1 on; got "many"'],
   [['--max-tokens', '0', 'Hello!'], '--max-tokens must be a whole number from 1 on; got "0"'],
-  [['--seed', '1.5', 'Hello!'], '--seed must be a whole number from 0 on; got "1.5"'],
+  [['--seed', '1.5', 'Hello!'], '--seed must be a whole number; got "1.5"'],
+  [['--model', '/nowhere/at all', 'Hello!'], 'There is no folder /nowhere/at all.'],
+  [['--model', '../nowhere', 'Hello!'], 'There is no folder ../nowhere.'],
   [['--tool-choice', '{"type"', 'Hello!'], '--tool-choice is not valid JSON'],
   [['--device', 'gpu', 'Hello!'], '--device must be webgpu or wasm; got "gpu"'],
 ])('a wrong command line %j exits with 1 and one line on stderr', (argumentList, message) => {
