@@ -8,6 +8,7 @@ import { ScriptedBackend, type ScriptedModel, ScriptedTurns } from './backends/s
 import { openModelFiles } from './cache/files.ts';
 import { Constraints } from './grammar/constraints.ts';
 import type { Model } from './model.ts';
+import { WrittenOutputs } from './prompt/outputs.ts';
 import { buildTokenTable } from './prompt/table.ts';
 import { ChatTemplate } from './prompt/template.ts';
 import { PromptTokenizer } from './prompt/tokenizer.ts';
@@ -46,8 +47,9 @@ export async function loadModel(
   ]);
   onProgress({ phase: 'tokenizer', file: null, loaded: 0, total: 0 });
   const tokenizer = new PromptTokenizer(tokenizerJson, tokenizerConfig);
-  const template = new ChatTemplate(tokenizer, tokenizerConfig, templateFile);
   const table = buildTokenTable(tokenizer, tokenizerJson);
+  const written = new WrittenOutputs(table);
+  const template = new ChatTemplate(tokenizer, tokenizerConfig, templateFile, written);
   const vocabularySize = table.flags.length;
   const eosTokenIds = eosIds(config, generationConfig, tokenizer.tokenizer.eos_token_id, vocabularySize);
   const contextLength = contextLengthOf(config, tokenizerConfig);

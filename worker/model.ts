@@ -6,7 +6,7 @@ import type { ChatTemplate } from './prompt/template.ts';
 /** A loaded model: all that stays the same when its backend is made anew after a device loss. */
 export interface Model {
   readonly report: ModelReport;
-  readonly template: Pick<ChatTemplate, 'render'>;
+  readonly template: Pick<ChatTemplate, 'render' | 'remember'>;
   readonly table: TokenTable;
   readonly constraints: Pick<Constraints, 'prepare' | 'dispose'>;
   /** Makes a device and sessions. At most one backend exists at a time. */

@@ -7,9 +7,10 @@ import type {
   RequestState,
   Timings,
 } from '../src/protocol.ts';
-import type { Backend, Logits, Sequence } from './backends/backend.ts';
+import type { PrefixCache } from './cache/prefix.ts';
 import type { ChoiceConstraint } from './grammar/constraint.ts';
 import type { Model } from './model.ts';
+import { ModelRun } from './model-run.ts';
 import { resolveSampling } from './sampling/options.ts';
 import { freshSeed } from './sampling/random.ts';
 import { Sampler } from './sampling/sampler.ts';
@@ -27,6 +28,8 @@ const transitions: Record<RequestState, readonly RequestState[]> = {
 /** One choice of the answer as far as it has come. */
 interface Choice {
   tokens: number;
+  /** All that was sent, also behind `cutAt`. */
+  ids: number[];
   /** The output counts up to here; set by the page. */
   cutAt: number;
   reason: EndReason | null;
@@ -58,6 +61,7 @@ export class GenerateRequest {
   #state: RequestState = 'queued';
   #aborted = false;
   #promptLength = 0;
+  #cachedTokens = 0;
   /** Rejects the step that is running when the device is lost, so that no hanging call can hold the request. */
   readonly #fault: { promise: Promise<never>; reject: (error: Error) => void };
 
@@ -65,7 +69,12 @@ export class GenerateRequest {
     this.number = number;
     this.#job = job;
     this.#post = post;
-    this.#choices = Array.from({ length: job.choices }, () => ({ tokens: 0, cutAt: Infinity, reason: null }));
+    this.#choices = Array.from({ length: job.choices }, () => ({
+      tokens: 0,
+      ids: [],
+      cutAt: Infinity,
+      reason: null,
+    }));
     let reject: (error: Error) => void = () => {};
     const promise = new Promise<never>((_, rejectPromise) => {
       reject = rejectPromise;
@@ -100,7 +109,7 @@ export class GenerateRequest {
   }
 
   /** Runs the request to its end. Never rejects: what goes wrong is posted as `failed`. */
-  async run(model: Model, acquire: () => Promise<Backend>): Promise<RequestOutcome> {
+  async run(model: Model, acquire: () => Promise<PrefixCache>): Promise<RequestOutcome> {
     const outcome: RequestOutcome = { backendFailed: false };
     if (this.#state !== 'queued') return outcome;
     let error: unknown = null;
@@ -113,7 +122,7 @@ export class GenerateRequest {
     return outcome;
   }
 
-  async #generate(model: Model, acquire: () => Promise<Backend>, outcome: RequestOutcome): Promise<void> {
+  async #generate(model: Model, acquire: () => Promise<PrefixCache>, outcome: RequestOutcome): Promise<void> {
     this.#enter('rendering');
     this.#clock.mark('rendering');
     const sampling = resolveSampling(this.#job.sampling, model.report.defaults);
@@ -139,11 +148,12 @@ export class GenerateRequest {
     });
 
     const constrain = await this.#step(model.constraints.prepare(this.#job, prompt.ids));
-    const backend = await this.#step(acquire());
+    const prefixes = await this.#step(acquire());
     this.#enter('prefilling');
     this.#clock.mark('prefill');
-    const run = new ModelRun(backend, prompt.ids, (promise) => this.#step(promise));
+    const run = new ModelRun(prefixes, prompt.ids, (promise) => this.#step(promise));
     try {
+      this.#cachedTokens = await run.open();
       await this.#prefill(run);
       this.#clock.mark('decode');
       this.#enter('decoding');
@@ -162,6 +172,10 @@ export class GenerateRequest {
       throw thrown;
     } finally {
       run.close();
+      for (const { ids, tokens } of this.#choices) {
+        const isEnded = model.report.eosTokenIds.includes(ids[tokens - 1]!);
+        model.template.remember(prompt, ids.slice(0, isEnded ? tokens - 1 : tokens));
+      }
     }
   }
 
@@ -222,6 +236,7 @@ export class GenerateRequest {
       constraint?.accept(id);
       unread.push(id);
       const from = choice.tokens++;
+      choice.ids.push(id);
       this.#clock.token();
       this.#post({ type: 'tokens', request: this.number, choice: index, from, ids: [id] });
       if (eosTokenIds.includes(id)) {
@@ -282,101 +297,9 @@ export class GenerateRequest {
       type: 'done',
       request: this.number,
       choices,
-      usage: { promptTokens: this.#promptLength, cachedTokens: 0, completionTokens },
+      usage: { promptTokens: this.#promptLength, cachedTokens: this.#cachedTokens, completionTokens },
       timings: this.#clock.timings(),
     });
-  }
-}
-
-/** The sequence of one request and the logits of its last position. */
-class ModelRun {
-  readonly prompt: Uint32Array;
-  /** Whether the backend, and not the request, is at fault for the error that was thrown. */
-  failed = false;
-  readonly #backend: Backend;
-  readonly #step: <Result>(promise: Promise<Result>) => Promise<Result>;
-  #sequence: Sequence | null = null;
-  #logits: Logits | null = null;
-  #row: Float32Array | null = null;
-
-  constructor(
-    backend: Backend,
-    prompt: Uint32Array,
-    step: <Result>(promise: Promise<Result>) => Promise<Result>,
-  ) {
-    this.#backend = backend;
-    this.prompt = prompt;
-    this.#step = step;
-  }
-
-  /** Tokens held. */
-  get length(): number {
-    return this.#sequence?.length ?? 0;
-  }
-
-  async prefillPiece(): Promise<void> {
-    const end = Math.min(this.length + this.#backend.prefillPiece, this.prompt.length);
-    await this.#forward([...this.prompt.subarray(this.length, end)], end === this.prompt.length ? 1 : 0);
-  }
-
-  /** Reads tokens of the answer, in pieces; the logits are those after the last of them. */
-  async decode(ids: readonly number[]): Promise<void> {
-    const { prefillPiece } = this.#backend;
-    for (let from = 0; from < ids.length; from += prefillPiece) {
-      const end = Math.min(from + prefillPiece, ids.length);
-      await this.#forward(ids.slice(from, end), end === ids.length ? 1 : 0);
-    }
-  }
-
-  /** Logits after the last token fed; valid until the next forward pass. */
-  async readRow(): Promise<Float32Array> {
-    const logits = this.#logits;
-    if (!logits) throw new Error('There are no logits to read before a forward pass.');
-    this.#row ??= await this.#guard(() => logits.read(logits.rows - 1));
-    return this.#row;
-  }
-
-  async truncate(length: number): Promise<void> {
-    const sequence = this.#sequence;
-    if (!sequence || !this.#backend.canTruncate || length >= sequence.length) return;
-    await this.#guard(() => sequence.truncate(length));
-  }
-
-  /** Back to before the last token of the prompt, or to nothing where the backend can't cut. */
-  async rewind(): Promise<void> {
-    this.#releaseLogits();
-    if (this.#backend.canTruncate) return this.truncate(this.prompt.length - 1);
-    this.#sequence?.close();
-    this.#sequence = null;
-  }
-
-  close(): void {
-    this.#releaseLogits();
-    this.#sequence?.close();
-    this.#sequence = null;
-  }
-
-  async #forward(ids: number[], rows: number): Promise<void> {
-    this.#releaseLogits();
-    this.#logits = await this.#guard(async () => {
-      this.#sequence ??= await this.#backend.open();
-      return this.#sequence.forward(ids, rows);
-    });
-  }
-
-  async #guard<Result>(call: () => Promise<Result>): Promise<Result> {
-    try {
-      return await this.#step(call());
-    } catch (thrown) {
-      if (!(thrown instanceof BadRequestError)) this.failed = true;
-      throw thrown;
-    }
-  }
-
-  #releaseLogits(): void {
-    this.#logits?.release();
-    this.#logits = null;
-    this.#row = null;
   }
 }
 

@@ -1,6 +1,7 @@
 import { EngineClosedError, serializeError, WorkerError } from '../src/errors.ts';
 import type { FromWorker, LoadProgress, ToWorker } from '../src/protocol.ts';
 import type { Backend } from './backends/backend.ts';
+import { PrefixCache } from './cache/prefix.ts';
 import type { Model } from './model.ts';
 import { GenerateRequest } from './request.ts';
 
@@ -24,6 +25,8 @@ export class Service {
   #loading: Promise<void> | null = null;
   #model: Model | null = null;
   #backend: Backend | null = null;
+  /** What the backend's sequences have read; goes with it. */
+  #prefixes: PrefixCache | null = null;
   #current: GenerateRequest | null = null;
   #running: Promise<void> = Promise.resolve();
   /** The release of a failed backend, which the next one waits for. */
@@ -146,17 +149,19 @@ export class Service {
   }
 
   /** The backend, made anew after a fault. */
-  async #acquire(model: Model): Promise<Backend> {
-    if (this.#backend) return this.#backend;
+  async #acquire(model: Model): Promise<PrefixCache> {
+    if (this.#backend && this.#prefixes) return this.#prefixes;
     await this.#releasing;
     const backend = await model.createBackend();
-    this.#adopt(backend);
+    const prefixes = this.#adopt(backend);
     this.#post({ type: 'device', device: backend.report });
-    return backend;
+    return prefixes;
   }
 
-  #adopt(backend: Backend): void {
+  #adopt(backend: Backend): PrefixCache {
+    const prefixes = new PrefixCache(backend);
     this.#backend = backend;
+    this.#prefixes = prefixes;
     void backend.lost.then((error) => {
       if (this.#backend !== backend) return;
       this.#backend = null;
@@ -165,6 +170,7 @@ export class Service {
       // The request's own clean-up comes first: its tensors must go before their session.
       this.#releasing = this.#running.then(() => backend.close()).catch(() => {});
     });
+    return prefixes;
   }
 
   #discard(backend: Backend | null): void {

@@ -46,10 +46,10 @@ async function ask({ device, questions, maxTokens, tools }: LiveRun) {
 
 type Answer = Awaited<ReturnType<typeof ask>>['answers'][number]['collected'];
 
-/** An answer without what is made anew each time. */
+/** An answer without what is made anew each time, and without what was left of the request before it. */
 function lasting({ choices, usage }: Answer) {
   return {
-    usage,
+    usage: { ...usage, prompt_tokens_details: null },
     choices: choices.map(({ message, incomplete_tool_calls = [], ...choice }) => ({
       ...choice,
       message: { ...message, tool_calls: message.tool_calls?.map((call) => call.function) },
@@ -77,7 +77,11 @@ test('eight prompts with a seed on WASM: streamed equals collected', async ({ pa
   });
   expect(state.device.device).toBe('wasm');
   expect(answers).toHaveLength(8);
-  for (const { collected, streamed } of answers) expect(lasting(streamed)).toEqual(lasting(collected));
+  for (const { collected, streamed } of answers) {
+    expect(lasting(streamed)).toEqual(lasting(collected));
+    const { prompt_tokens, prompt_tokens_details } = streamed.usage!;
+    expect(prompt_tokens_details?.cached_tokens).toBe(prompt_tokens - 1);
+  }
   const weather = answers[0]!.collected.choices[0]!;
   expect(weather.finish_reason).toBe('tool_calls');
   expect(weather.message.reasoning).toContain('Paris');

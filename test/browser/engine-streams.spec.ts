@@ -118,6 +118,8 @@ async function compare(recordings: Recording[]): Promise<Figures> {
         ]) {
           call.id = '';
         }
+        // The second request finds its prompt read.
+        if (copy.usage) delete copy.usage.prompt_tokens_details;
         return JSON.stringify({ ...copy, id: '', created: 0 });
       });
       if (first !== second) figures.differences.push({ turn, fields, collected, streamed });

@@ -1,4 +1,5 @@
 import type { PreTrainedTokenizer } from '@huggingface/transformers';
+import type { PromptSection } from './outputs.ts';
 
 /**
  * Text from people is text: where a user, tool or system string spells an added token, the spelling is
@@ -78,8 +79,8 @@ export class SpellingMarks {
   }
 
   /** Splits a rendered prompt into the template's own added tokens and the text between them, without marks. */
-  split(rendered: string): { text: string; isToken: boolean }[] {
-    const sections: { text: string; isToken: boolean }[] = [];
+  split(rendered: string): PromptSection[] {
+    const sections: PromptSection[] = [];
     const parts = this.#added.split(rendered);
     let text = '';
     for (const [index, part] of parts.entries()) {

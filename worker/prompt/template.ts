@@ -1,12 +1,15 @@
 import { Template } from '@huggingface/jinja';
 import { BadRequestError, ModelLoadError } from '../../src/errors.ts';
 import type { GenerateJob, TemplateMessage } from '../../src/protocol.ts';
+import { type TurnHeader, turnHeader, type WrittenOutputs } from './outputs.ts';
 import { SpellingMarks } from './spellings.ts';
 import type { PromptTokenizer } from './tokenizer.ts';
 
 export interface RenderedPrompt {
   text: string;
   ids: Uint32Array;
+  /** What stands before the answer; `null` where answers can't be found again. */
+  header: TurnHeader | null;
 }
 
 /** Variables that the renderer sets itself; a request must not replace them. */
@@ -30,18 +33,22 @@ export class ChatTemplate {
   /** Some models have a second template for requests with tools. */
   readonly #withTools: Template;
   readonly #specialTokens: Record<string, string> = {};
+  readonly #written: WrittenOutputs | null;
 
   /**
    * @param tokenizerConfig the content of `tokenizer_config.json`
    * @param templateFile the content of `chat_template.jinja`, which comes before the one in the configuration
+   * @param written answers whose ids prompts take over; `null`: all text is encoded anew
    * @throws ModelLoadError when there is no template or it can't be parsed
    */
   constructor(
     tokenizer: PromptTokenizer,
     tokenizerConfig: Record<string, unknown>,
     templateFile: string | null,
+    written: WrittenOutputs | null = null,
   ) {
     this.#tokenizer = tokenizer;
+    this.#written = written;
     const sources = templateSources(tokenizerConfig.chat_template, templateFile);
     this.source = sources.standard;
     this.#default = parse(sources.standard);
@@ -94,14 +101,26 @@ export class ChatTemplate {
         cause,
       });
     }
-    const ids = this.#tokenizer.encodeMarked(rendered, marks);
+    const sections = marks.split(rendered);
+    const recalled = this.#written?.recall(sections) ?? sections;
+    const isPlain = recalled === sections && !marks.any;
+    const ids = isPlain ? this.#tokenizer.encode(rendered) : this.#tokenizer.encodeSections(recalled);
     if (ids.length === 0) {
       throw new BadRequestError('The rendered prompt is empty: send at least one message with text.', {
         param: 'messages',
         code: 'empty_prompt',
       });
     }
-    return { text: marks.strip(rendered), ids: Uint32Array.from(ids) };
+    return { text: marks.strip(rendered), ids: Uint32Array.from(ids), header: turnHeader(sections) };
+  }
+
+  /**
+   * Remembers what the model wrote behind a prompt, so that later prompts hold the same ids.
+   *
+   * @param ids the answer as far as it counts, without the token that ended the turn
+   */
+  remember({ header }: Pick<RenderedPrompt, 'header'>, ids: readonly number[]): void {
+    if (header) this.#written?.add(header, ids);
   }
 }
 

@@ -1,6 +1,7 @@
 import { PreTrainedTokenizer } from '@huggingface/transformers';
 import { ModelLoadError } from '../../src/errors.ts';
-import { AddedTokens, type SpellingMarks } from './spellings.ts';
+import type { PromptSection, WrittenSection } from './outputs.ts';
+import { AddedTokens } from './spellings.ts';
 
 /** A tokenizer of the Hub, with a way to encode text in which some spellings are not tokens. */
 export class PromptTokenizer {
@@ -30,26 +31,29 @@ export class PromptTokenizer {
     return text === '' ? [] : this.tokenizer.encode(text, { add_special_tokens: false });
   }
 
-  /** A rendered prompt to ids: spellings that carry a mark become ordinary tokens. */
-  encodeMarked(rendered: string, marks: SpellingMarks): number[] {
-    if (!marks.any) return this.encode(rendered);
-    const sections = marks.split(rendered);
+  /** Sections to ids: the text of a section that is no token never becomes an added one. */
+  encodeSections(sections: readonly (PromptSection | WrittenSection)[]): number[] {
     const decoder = this.tokenizer._tokenizer.get_added_tokens_decoder();
     const ids: number[] = [];
-    for (const [index, { text, isToken }] of sections.entries()) {
-      if (isToken) {
-        ids.push(this.added.ids.get(text)!);
+    // Some added tokens take the white space beside them.
+    const tokenAt = (at: number) => {
+      const section = sections[at];
+      const isToken = section && 'isToken' in section && section.isToken;
+      return isToken ? decoder.get(this.added.ids.get(section.text)!) : undefined;
+    };
+    for (const [index, section] of sections.entries()) {
+      if ('ids' in section) {
+        for (const id of section.ids) ids.push(id);
         continue;
       }
-      // Some added tokens take the white space beside them.
-      const tokenAt = (at: number) => {
-        const section = sections[at];
-        return section?.isToken ? decoder.get(this.added.ids.get(section.text)!) : undefined;
-      };
-      let trimmed = text;
+      if (section.isToken) {
+        ids.push(this.added.ids.get(section.text)!);
+        continue;
+      }
+      let trimmed = section.text;
       if (tokenAt(index - 1)?.rstrip) trimmed = trimmed.trimStart();
       if (tokenAt(index + 1)?.lstrip) trimmed = trimmed.trimEnd();
-      ids.push(...this.#encodePlain(trimmed, index));
+      for (const id of this.#encodePlain(trimmed, index)) ids.push(id);
     }
     return ids;
   }

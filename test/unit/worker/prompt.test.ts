@@ -57,7 +57,8 @@ describe('token table', () => {
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }), (text) => {
         const ids = model(name).tokenizer.encode(text);
         const normalized = name === 'qwen3' ? text.normalize('NFC') : text;
-        // Llama 2 puts a space before the text.
+        // Llama 2 puts a space before the text, and writes spaces with a character of their own.
+        fc.pre(name !== 'llama2' || !text.includes('▁'));
         expect(decode(model(name), ids).replace(name === 'llama2' ? /^ / : /^$/, '')).toBe(normalized);
       }),
       { numRuns: 200 },

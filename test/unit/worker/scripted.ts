@@ -6,7 +6,9 @@ import {
 } from '../../../worker/backends/scripted/backend.ts';
 import { Constraints } from '../../../worker/grammar/constraints.ts';
 import type { Model } from '../../../worker/model.ts';
+import { WrittenOutputs } from '../../../worker/prompt/outputs.ts';
 import { buildTokenTable } from '../../../worker/prompt/table.ts';
+import { ChatTemplate } from '../../../worker/prompt/template.ts';
 import { type LoadModel, Service } from '../../../worker/service.ts';
 import { promptOf, tinyFiles } from './models.ts';
 
@@ -26,6 +28,7 @@ export function scriptedModel(turns: ScriptedTurn[]): Model {
   };
   const scripts = new ScriptedTurns(turns, scripted);
   const table = buildTokenTable(tokenizer, files.tokenizerJson);
+  const written = new WrittenOutputs(table);
   const eosTokenIds = [eosTokenId, 2039];
   return {
     report: {
@@ -37,7 +40,7 @@ export function scriptedModel(turns: ScriptedTurn[]): Model {
       chatTemplate: template.source,
       defaults: { temperature: 0 },
     },
-    template,
+    template: new ChatTemplate(tokenizer, files.tokenizerConfig, null, written),
     table,
     constraints: new Constraints({ table, width: 2048, eosTokenIds, encode: scripted.encode }),
     createBackend: async () => new ScriptedBackend(scripts, scripted),

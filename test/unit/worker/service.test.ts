@@ -155,7 +155,7 @@ describe('a request', () => {
     bench.generate(1, { choices: 2 });
     await bench.done(1);
     expect(bench.tokens(1, 1)).toEqual(bench.tokens(1, 0));
-    expect(counts).toMatchObject({ sequences: 2, closedSequences: 2, truncated: [] });
+    expect(counts).toMatchObject({ sequences: 2, closedSequences: 1, truncated: [] });
   });
 
   it('reports a fresh seed when none is given, and the given one otherwise', async () => {
@@ -240,7 +240,7 @@ describe('the queue', () => {
     expect(done.choices[0]!.completionTokens).toBeLessThanOrEqual(6);
     expect(done.usage.completionTokens).toBe(bench.tokens(1).length);
     await bench.done(2);
-    expect(counts).toMatchObject({ backends: 1, sequences: 2, closedSequences: 2 });
+    expect(counts).toMatchObject({ backends: 1, sequences: 1, closedSequences: 0 });
   });
 
   it('frees the model within one piece of the prefill', async () => {

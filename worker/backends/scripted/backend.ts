@@ -47,7 +47,7 @@ export class ScriptedTurns {
 
 /**
  * Gives out written answers as one-hot logits, so that queue, sampler, protocol and page run as with a model.
- * A prompt takes its turn when its last piece is fed; put back to before the end of the prompt, the next one.
+ * A prompt takes its turn when its last piece is fed; what is fed after a truncation is another prompt.
  */
 export class ScriptedBackend implements Backend {
   readonly report: DeviceReport;
@@ -159,7 +159,7 @@ class ScriptedSequence implements Sequence {
 
   async truncate(length: number): Promise<void> {
     this.#length = Math.min(this.#length, length);
-    if (this.#length < this.#promptLength) this.#script = null;
+    this.#script = null;
   }
 
   close(): void {
