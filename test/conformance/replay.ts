@@ -5,6 +5,7 @@ import type { ChatCompletionChoice, ChatCompletionChunkChoice } from '../../src/
 import { loadFormat } from '../../src/formats/index.ts';
 import { spellings } from '../../src/parser/format.ts';
 import type { ParserDelta } from '../../src/parser/parser.ts';
+import type { TokenTable } from '../../src/protocol.ts';
 import type { Case, Expected, ExpectedCall } from './case.ts';
 import { MadeVocabulary } from './vocabulary.ts';
 
@@ -49,6 +50,32 @@ export async function replay(test: Case): Promise<Mismatch[]> {
   return mismatches;
 }
 
+/** Mismatches of a case that comes as these tokens, so many a delta; `sizes` are taken in turn. */
+export async function replayTokens(
+  test: Case,
+  { ids, prompt, table }: Tokens,
+  sizes: readonly number[],
+): Promise<Mismatch[]> {
+  const mismatches: Mismatch[] = [];
+  const add = (field: string, expected: unknown, got: unknown) =>
+    mismatches.push({ chunking: `ids by ${sizes.join(', ')}`, field, expected, got });
+  const deltas: ParserDelta[] = [];
+  for (let at = 0, turn = 0; at < ids.length; turn++) {
+    const size = sizes[turn % sizes.length]!;
+    deltas.push({ ids: ids.slice(at, at + size) });
+    at += size;
+  }
+  const options = {
+    ...optionsOf(test),
+    tokens: table,
+    prompt: test.prompt_tail === null ? null : { ids: prompt },
+  };
+  const result = await run(options, deltas, test.finish);
+  compareChoice(test, result, add);
+  checkStream(test, result, add);
+  return mismatches;
+}
+
 function optionsOf(test: Case): OutputParserOptions {
   const { request } = test;
   const stop = request?.stop ?? [];
@@ -70,8 +97,15 @@ export const templateArgumentsOf = ({ thinking, request }: Case): Record<string,
   ...request?.chat_template_kwargs,
 });
 
+/** An output and the end of its prompt as tokens of a vocabulary. */
+export interface Tokens {
+  ids: number[];
+  prompt: number[];
+  table: TokenTable;
+}
+
 /** The output as token ids: given pieces, else one token for a marker and one a character. */
-export async function tokenize(test: Case) {
+export async function tokenize(test: Case): Promise<Tokens> {
   const vocabulary = new MadeVocabulary();
   const format = await loadFormat({ reasoning: test.reasoning_parser, tools: test.tool_parser });
   const declared = Object.values(format.terminals).filter(({ token }) => token !== 'never');
