@@ -11,7 +11,7 @@ import { CATALOGUE, type Tool } from '../test/agreement/catalogue.ts';
 import { type Subject, subjectOf } from '../test/agreement/subject.ts';
 import type { WalkVocabulary } from '../test/agreement/vocabulary.ts';
 import type { ChoiceConstraint } from '../worker/grammar/constraint.ts';
-import { median, type Report } from './report.ts';
+import { median, numberOption, type Report, rounded } from './report.ts';
 
 /** Calls as models write them. */
 const CALLS: readonly [name: string, json: string][] = [
@@ -45,64 +45,51 @@ const CALLS: readonly [name: string, json: string][] = [
 const TOOL_COUNTS = [1, 5, 10, 50];
 const ROUNDS = 20;
 
-export async function run(options: readonly string[] = []): Promise<Report> {
-  const given = options.indexOf('--step');
-  const step = given < 0 ? 20 : Number(options[given + 1]);
-  if (!(step > 0)) throw new Error('--step needs the milliseconds of a decode step.');
+export async function run(options: readonly string[] = []): Promise<Report[]> {
+  const step = numberOption(options, '--step', 20);
   const subject = await subjectOf('hermes', 'qwen3', true);
-  const rows: Report['rows'] = [];
   const compiles = await compileTimes(subject);
-  for (const [tools, milliseconds] of compiles) {
-    rows.push({
-      what: `compile, ${tools} tools`,
-      median: round(milliseconds),
-      p99: '',
-      unit: 'ms',
-      'share of a step': '',
-    });
-  }
   const { positions, saved } = await stepTimes(subject);
-  const all: number[] = [];
-  for (const [position, times] of positions) {
-    all.push(...times);
-    rows.push(stepRow(`mask and accept, ${position}`, times, step));
-  }
-  rows.push(stepRow('mask and accept, all', all, step));
-  let tokens = 0;
-  let forced = 0;
-  for (const [name, counts] of saved) {
-    tokens += counts.tokens;
-    forced += counts.forced;
-    rows.push({
-      what: `forced tokens, ${name}`,
-      median: counts.forced,
-      p99: '',
-      unit: `of ${counts.tokens}`,
-      'share of a step': '',
-    });
-  }
+  const all = [...positions.values()].flat();
   const mean = all.reduce((sum, time) => sum + time, 0) / all.length;
-  return {
-    title: `Grammars at ${subject.vocabulary.width} logits, calls as JSON in tags`,
-    rows,
-    notes: [
-      `A step is taken to be ${step} ms; mask and accept are ${((100 * mean) / (1000 * step)).toFixed(2)} % of it on average.`,
-      `${forced} of ${tokens} tokens of ten calls (${((100 * forced) / tokens).toFixed(0)} %) are the only ones allowed and take no forward pass.`,
-      'In the worker the mask is made while the device computes, so that only what is longer than the step is waited for.',
-    ],
-  };
+  const counts = [...saved.values()];
+  const tokens = counts.reduce((sum, count) => sum + count.tokens, 0);
+  const forced = counts.reduce((sum, count) => sum + count.forced, 0);
+  return [
+    {
+      title: `Grammars at ${subject.vocabulary.width.toLocaleString('en')} logits: mask and accept of a token, by where it stands`,
+      rows: [...positions, ['all', all] as const].map(([position, times]) => stepRow(position, times, step)),
+      notes: [
+        `A step is taken to be ${step} ms; mask and accept are ${((100 * mean) / (1000 * step)).toFixed(2)} % of it on average.`,
+        'In the worker the mask is made while the device computes, so that only what is longer than the step is waited for.',
+      ],
+    },
+    {
+      title: 'From the request to the first mask, nothing compiled before',
+      rows: [...compiles].map(([tools, milliseconds]) => ({ tools, ms: rounded(milliseconds) })),
+      notes: ['The same tools again come from a cache.'],
+    },
+    {
+      title: 'Tokens of ten calls that are the only ones allowed and take no forward pass',
+      rows: [...saved, ['all', { tokens, forced }] as const].map(([call, count]) => ({
+        call,
+        tokens: count.tokens,
+        forced: count.forced,
+        share: `${((100 * count.forced) / count.tokens).toFixed(0)} %`,
+      })),
+      notes: [],
+    },
+  ];
 }
 
-const round = (value: number) => Math.round(10 * value) / 10;
-
-function stepRow(what: string, times: readonly number[], step: number): Report['rows'][number] {
+function stepRow(position: string, times: readonly number[], step: number): Report['rows'][number] {
   const sorted = [...times].sort((a, b) => a - b);
   const middle = median(times);
   return {
-    what,
-    median: round(middle),
-    p99: round(sorted[Math.floor(0.99 * (sorted.length - 1))]!),
-    unit: 'µs',
+    position,
+    tokens: times.length,
+    'median, µs': rounded(middle),
+    'p99, µs': rounded(sorted[Math.floor(0.99 * (sorted.length - 1))]!),
     'share of a step': `${((100 * middle) / (1000 * step)).toFixed(2)} %`,
   };
 }

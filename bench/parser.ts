@@ -1,78 +1,97 @@
-/** Cost of the parser per one-token delta, by what the token is part of and by position in the stream. */
-import { Vocabulary } from '../src/detokenizer/vocabulary.ts';
-import { loadFormat } from '../src/formats/index.ts';
-import { createParser, type MessageFormat } from '../src/parser/index.ts';
-import { MadeVocabulary } from '../test/conformance/vocabulary.ts';
-import { median, type Report } from './report.ts';
+/**
+ * What the page pays for an answer: microseconds a one-token delta by what the token is part of and by position in
+ * the stream, in Node and in Chromium; the size of the page's bundle; the same streams and the conformance cases
+ * through what people use in JavaScript today.
+ *
+ * `--deltas N` (default 1000000) and `--rounds N` (default 3) set the length of the streams and how often each is
+ * measured; `--only node|page|bundle|peers` leaves the rest out. The compared packages are installed with
+ * `npm ci --prefix bench/peers`.
+ */
 
-const DELTAS = 1_000_000;
-const ROUNDS = 3;
-const WORDS = [' the', ' model', 'ing', ' word', 's', ' of', ' text', ',', ' and', ' more'];
-const TOOLS = [{ name: 'note', parameters: { type: 'object', properties: { title: { type: 'string' } } } }];
+import { measureInPage } from './parser/browser.ts';
+import { BLOCK, type Costs, type MeasuredCosts, measureCosts } from './parser/costs.ts';
+import { measurePageBundle, PAGE_BUDGET_BYTES } from './parser/page-bundle.ts';
+import { comparedCases } from './parser/peer-cases.ts';
+import { comparedCosts, loadPeers } from './parser/peers.ts';
+import { median, numberOption, type Report, rounded } from './report.ts';
 
-/** Microseconds a delta, in the first thousand, around 100,000 and in the last hundredth of the stream. */
-interface Cost {
-  first: number;
-  middle: number;
-  last: number;
-}
+const PARTS = ['node', 'page', 'bundle', 'peers'];
 
-function measure(
-  format: MessageFormat,
-  vocabulary: Vocabulary,
-  opening: number[],
-  words: number[],
-  isThinking: boolean,
-): Cost {
-  const parser = createParser({
-    format,
-    tools: TOOLS,
-    vocabulary,
-    templateArguments: { enable_thinking: isThinking },
-  });
-  parser.feed({ ids: opening });
-  const times: number[] = [];
-  const block = 1000;
-  const ids = [0];
-  for (let done = 0; done < DELTAS; done += block) {
-    const start = performance.now();
-    for (let index = 0; index < block; index++) {
-      ids[0] = words[index % words.length]!;
-      parser.feed({ ids });
-    }
-    times.push(performance.now() - start);
-  }
-  const of = (from: number, to: number) => median(times.slice(from, to));
-  // A thousand deltas a block: milliseconds a block are microseconds a delta.
-  return { first: times[0]!, middle: of(95, 105), last: of(times.length - 10, times.length) };
-}
-
-export async function run(): Promise<Report> {
-  const hermes = await loadFormat({ reasoning: 'qwen3', tools: 'hermes' });
-  const coder = await loadFormat({ reasoning: 'qwen3', tools: 'qwen3_coder' });
-  const made = new MadeVocabulary();
-  for (const marker of ['<think>', '</think>', '</tool_call>']) made.special(marker);
-  const call = made.special('<tool_call>');
-  const json = made.text('\n{"name": "note", "arguments": {"title": "');
-  const xml = made.text('\n<function=note>\n<parameter=title>\n');
-  const words = WORDS.map((word) => made.text(word));
-  const vocabulary = new Vocabulary(made.table);
-  const subjects: [string, MessageFormat, number[], boolean][] = [
-    ['content', hermes, [], false],
-    ['reasoning', hermes, [], true],
-    ['JSON arguments', hermes, [call, json], false],
-    ['XML arguments', coder, [call, xml], false],
-  ];
-  const rows = subjects.map(([name, format, opening, isThinking]) => {
-    const costs = Array.from({ length: ROUNDS }, () =>
-      measure(format, vocabulary, opening, words, isThinking),
-    );
-    const of = (part: keyof Cost) => Number(median(costs.map((cost) => cost[part])).toFixed(2));
-    return { 'µs a delta': name, 'at 1k': of('first'), 'at 100k': of('middle'), 'at 1M': of('last') };
-  });
-  return {
-    title: `Parser alone, ${DELTAS.toLocaleString('en')} deltas of one token, medians of ${ROUNDS} rounds`,
-    rows,
-    notes: ['The first thousand deltas of the first round include compilation by the JavaScript engine.'],
+export async function run(options: readonly string[] = []): Promise<Report[]> {
+  const deltas = numberOption(options, '--deltas', 1_000_000);
+  const rounds = numberOption(options, '--rounds', 3);
+  const only = options.includes('--only') ? options[options.indexOf('--only') + 1] : null;
+  if (only !== null && !PARTS.includes(only ?? '')) throw new Error(`--only takes ${PARTS.join(', ')}.`);
+  const isWanted = (part: string) => only === null || only === part;
+  const reports: Report[] = [];
+  const measure = async () => {
+    const measured: MeasuredCosts[][] = [];
+    for (let round = 0; round < rounds; round++)
+      measured.push(await measureCosts(deltas, Math.min(deltas, 100_000)));
+    return measured;
   };
+  if (isWanted('node')) reports.push(costsReport(`Node ${process.versions.node}`, await measure(), deltas));
+  if (isWanted('page')) {
+    const { version, measured } = await measureInPage(deltas, rounds);
+    reports.push(costsReport(`Chromium ${version}`, measured, deltas));
+  }
+  if (isWanted('bundle')) reports.push(await bundleReport());
+  if (isWanted('peers')) reports.push(...(await peerReports(Math.min(deltas, 100_000))));
+  return reports;
+}
+
+function costsReport(where: string, rounds: readonly MeasuredCosts[][], deltas: number): Report {
+  const rows: Report['rows'] = [];
+  for (const [index, { stream }] of rounds[0]!.entries()) {
+    for (const [part, what] of [
+      ['parser', 'parser alone'],
+      ['page', 'whole page path'],
+    ] as const) {
+      const costs = rounds.map((round) => round[index]![part]);
+      rows.push({ stream, what, ...positions(costs) });
+    }
+  }
+  return {
+    title: `${where}: µs a delta of one token, ${deltas.toLocaleString('en')} deltas, medians of ${rounds.length} rounds`,
+    rows,
+    notes: [
+      `Medians of blocks of ${BLOCK} deltas: of the first hundredth of the stream, around 100,000, and of the last hundredth.`,
+      'The whole page path begins with the `tokens` message and ends with the chunk in the hands of the caller, who waits for each.',
+    ],
+  };
+}
+
+function positions(rounds: readonly Costs[]): Record<string, number> {
+  const blocks = rounds[0]!.length;
+  const hundredth = Math.max(1, Math.round(blocks / 100));
+  const at = (from: number, to: number) =>
+    rounded(median(rounds.map((costs) => median(costs.slice(Math.max(0, from), to)))));
+  const ratio = (costs: Costs) => median(costs.slice(-hundredth)) / median(costs.slice(0, hundredth));
+  const middle = Math.round(100_000 / BLOCK);
+  return {
+    'at 1k': at(0, hundredth),
+    ...(blocks > middle + hundredth && { 'at 100k': at(middle - hundredth, middle + hundredth) }),
+    'at the end': at(blocks - hundredth, blocks),
+    'last/first': rounded(median(rounds.map(ratio))),
+  };
+}
+
+async function bundleReport(): Promise<Report> {
+  const { minified, gzip } = await measurePageBundle();
+  return {
+    title: 'JavaScript that a page loads at once, in bytes',
+    rows: [{ minified, 'minified, gzip': gzip, budget: PAGE_BUDGET_BYTES }],
+    notes: [
+      'The entry of an application that streams an answer and all that it imports statically, bundled by Vite: engine, chat surface, parser, registry. The formats come when the model is known, worker and model files for themselves.',
+    ],
+  };
+}
+
+async function peerReports(deltas: number): Promise<Report[]> {
+  const peers = await loadPeers();
+  if (!peers) {
+    console.error('Nothing to compare with is installed; npm ci --prefix bench/peers does that.');
+    return [];
+  }
+  return [await comparedCosts(peers, deltas), await comparedCases(peers)];
 }

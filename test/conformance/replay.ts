@@ -50,6 +50,27 @@ export async function replay(test: Case): Promise<Mismatch[]> {
   return mismatches;
 }
 
+/** The answer of a case whose tokens come one by one. */
+export async function replayOnce(test: Case): Promise<Expected> {
+  const { ids, prompt, table } = await tokenize(test);
+  const options = {
+    ...optionsOf(test),
+    tokens: table,
+    prompt: test.prompt_tail === null ? null : { ids: prompt },
+  };
+  const deltas = ids.map((id) => ({ ids: [id] }));
+  return answerOf((await run(options, deltas, test.finish)).choice);
+}
+
+/** Whether an answer is one of those that a case takes for right. */
+export const isRight = (test: Case, got: Expected): boolean =>
+  answersTo(test).some((expected) => differing(expected, got, test.compare).length === 0);
+
+const answersTo = (test: Case): Expected[] => [
+  test.expected,
+  ...(test.accept ?? []).map((other) => ({ ...test.expected, ...other })),
+];
+
 /** Mismatches of a case that comes as these tokens, so many a delta; `sizes` are taken in turn. */
 export async function replayTokens(
   test: Case,
@@ -170,21 +191,8 @@ type Add = (field: string, expected: unknown, got: unknown) => void;
 
 function compareChoice(test: Case, { choice }: Replay, add: Add): void {
   const { message } = choice;
-  const got: Expected = {
-    reasoning: message.reasoning ?? null,
-    content: message.content,
-    tool_calls: (message.tool_calls ?? []).map(({ function: call }) => ({
-      name: call.name,
-      arguments: JSON.parse(call.arguments) as unknown,
-    })),
-    incomplete_tool_calls: (choice.incomplete_tool_calls ?? []).map(({ function: call }) => ({
-      name: call.name,
-      arguments: closed(call.arguments),
-    })),
-    finish_reason: choice.finish_reason,
-  };
-  const answers = [test.expected, ...(test.accept ?? []).map((other) => ({ ...test.expected, ...other }))];
-  const differences = answers.map((expected) => differing(expected, got, test.compare));
+  const got = answerOf(choice);
+  const differences = answersTo(test).map((expected) => differing(expected, got, test.compare));
   if (differences.every((fields) => fields.length > 0)) {
     for (const field of differences[0]!) add(field, test.expected[field] ?? null, got[field]);
   }
@@ -196,6 +204,22 @@ function compareChoice(test: Case, { choice }: Replay, add: Add): void {
     if (order && order.join() !== keys.join()) add(`key_order[${index}]`, order, keys);
     if (test.ids?.[index] !== undefined && test.ids[index] !== id) add(`ids[${index}]`, test.ids[index], id);
   });
+}
+
+function answerOf({ message, incomplete_tool_calls, finish_reason }: ChatCompletionChoice): Expected {
+  return {
+    reasoning: message.reasoning ?? null,
+    content: message.content,
+    tool_calls: (message.tool_calls ?? []).map(({ function: call }) => ({
+      name: call.name,
+      arguments: JSON.parse(call.arguments) as unknown,
+    })),
+    incomplete_tool_calls: (incomplete_tool_calls ?? []).map(({ function: call }) => ({
+      name: call.name,
+      arguments: closed(call.arguments),
+    })),
+    finish_reason,
+  };
 }
 
 function differing(expected: Expected, got: Expected, compare: Case['compare']): (keyof Expected)[] {

@@ -1,0 +1,9 @@
+import { measureCosts } from './costs.ts';
+
+declare global {
+  interface Window {
+    measureCosts: typeof measureCosts;
+  }
+}
+
+window.measureCosts = measureCosts;
