@@ -67,6 +67,13 @@ export interface DeviceReport {
     features: string[];
   } | null;
   dtype: string;
+  /**
+   * How a decode step runs, the fastest way that the self-test passed: replayed from a captured graph (`captured`);
+   * encoded anew, on a KV cache that is written in place (`static`) or one that is made anew each time (`growing`).
+   */
+  decode: 'captured' | 'static' | 'growing' | 'scripted';
+  /** What keeps the model from a faster way, for people. */
+  limits: string[];
 }
 
 /** What the page must know of a loaded model. */

@@ -9,19 +9,24 @@ const client = '/test/browser/worker/client.ts';
 const numbers = '/test/browser/worker/numbers.ts';
 const question = [{ role: 'user', content: 'What can you do?' }];
 
-test('WebGPU gives the logits of the CPU: prefill of 75 tokens, decode, and after a truncation', async ({
-  page,
-}) => {
-  const result = await page.evaluate(async (numbers) => {
-    const { compareWithReference } = (await import(numbers)) as typeof import('./worker/numbers.ts');
-    return compareWithReference();
-  }, numbers);
-  expect(result.report.device).toBe('webgpu');
-  expect(result.tokens).toBeGreaterThanOrEqual(40);
-  expect(result.whole).toHaveLength(6);
-  for (const difference of [...result.whole, ...result.truncated]) expect(difference).toBeLessThan(1e-2);
-  expect(result.lengthAfterTruncation).toBe(40);
-});
+for (const way of ['captured', 'static', 'growing'] as const) {
+  test(`WebGPU gives the logits of the CPU (${way}): prefill of 75 tokens, decode, and after a truncation`, async ({
+    page,
+  }) => {
+    const result = await page.evaluate(
+      async ({ numbers, way }) => {
+        const { compareWithReference } = (await import(numbers)) as typeof import('./worker/numbers.ts');
+        return compareWithReference(way);
+      },
+      { numbers, way },
+    );
+    expect(result.report).toMatchObject({ device: 'webgpu', decode: way, limits: [] });
+    expect(result.tokens).toBeGreaterThanOrEqual(40);
+    expect(result.whole).toHaveLength(6);
+    for (const difference of [...result.whole, ...result.truncated]) expect(difference).toBeLessThan(1e-2);
+    expect(result.lengthAfterTruncation).toBe(40);
+  });
+}
 
 test('the self-test finds out a device that computes wrong numbers', async ({ page }) => {
   const result = await page.evaluate(async (numbers) => {

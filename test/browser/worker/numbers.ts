@@ -4,7 +4,7 @@ import { createOnnxBackend, OnnxBackend } from '../../../worker/backends/onnx/ba
 import { findAdapter, openDevice } from '../../../worker/backends/onnx/device.ts';
 import { configureRuntime } from '../../../worker/backends/onnx/runtime.ts';
 import { checkNumbers } from '../../../worker/backends/onnx/selftest.ts';
-import { createSession } from '../../../worker/backends/onnx/session.ts';
+import { createSession, type DecodeWay } from '../../../worker/backends/onnx/session.ts';
 import { loadWeights } from '../../../worker/backends/onnx/weights.ts';
 import { openModelFiles } from '../../../worker/cache/files.ts';
 import { loadModel } from '../../../worker/load.ts';
@@ -37,7 +37,7 @@ async function lastRow(sequence: Sequence, ids: number[]): Promise<Float32Array>
 }
 
 /** Largest differences to the reference logits from the CPU. */
-export async function compareWithReference() {
+export async function compareWithReference(fastest?: DecodeWay) {
   configureRuntime(wasm);
   const model = files();
   const backend = await createOnnxBackend({
@@ -46,6 +46,7 @@ export async function compareWithReference() {
     device: 'webgpu',
     dtype: 'auto',
     contextLength: 2048,
+    ...(fastest && { fastest }),
     onProgress: () => {},
   });
   const { promptTokenIds, decodeTokenIds, rows } = referenceLogits;
@@ -80,12 +81,14 @@ export async function selfTestOnNarrowSubgroups() {
   const model = files();
   const config = await model.json('config.json');
   const own = await openDevice(found.adapter, 1);
-  const session = await createSession(await loadWeights(model, 'q4', false), config, 2048, own);
+  const session = await createSession(await loadWeights(model, 'q4', false), config, 2048, own, 'static');
   const backend = new OnnxBackend(session, {
     device: 'webgpu',
     reason: '',
     adapter: found.report,
     dtype: 'q4',
+    decode: 'static',
+    limits: [],
   });
   const fault = await checkNumbers(backend);
   await backend.close();

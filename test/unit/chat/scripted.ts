@@ -38,7 +38,14 @@ export class ScriptedParser implements Parser {
   }
 }
 
-export const device: DeviceReport = { device: 'scripted', reason: 'test', adapter: null, dtype: 'none' };
+export const device: DeviceReport = {
+  device: 'scripted',
+  reason: 'test',
+  adapter: null,
+  dtype: 'none',
+  decode: 'scripted',
+  limits: [],
+};
 
 export const timings: Timings = {
   queued: 1,

@@ -7,7 +7,7 @@ import type { Backend, Sequence } from '../../../worker/backends/backend.ts';
 import { noEdits } from '../../../worker/backends/onnx/edits.ts';
 import { readGraph } from '../../../worker/backends/onnx/graph.ts';
 import { widenHalf } from '../../../worker/backends/onnx/half.ts';
-import { checkNumbers, relativeDifference } from '../../../worker/backends/onnx/selftest.ts';
+import { checkNumbers, checkSteps, relativeDifference } from '../../../worker/backends/onnx/selftest.ts';
 import { externalNames } from '../../../worker/backends/onnx/weights.ts';
 import { loadModel } from '../../../worker/load.ts';
 import type { Model } from '../../../worker/model.ts';
@@ -63,6 +63,8 @@ describe('the embedded model on WASM', () => {
       reason: expect.stringContaining('WebGPU'),
       adapter: null,
       dtype: 'q4',
+      decode: 'growing',
+      limits: [],
     });
     expect(model.report).toMatchObject({
       id: 'tiny',
@@ -148,6 +150,33 @@ describe('the embedded model on WASM', () => {
       },
     };
     expect(await checkNumbers(wrong)).toMatch(/prefill of 40 tokens differs/);
+  }, 60_000);
+
+  it('compares steps run in two ways, and sees a way that gives other numbers', async () => {
+    expect(await checkSteps(backend, () => {})).toBeNull();
+    let isWrong = false;
+    const wrong: Backend = {
+      ...backend,
+      width: backend.width,
+      prefillPiece: 64,
+      open: () => backend.open(),
+      copy: async (sequence, length) => {
+        const copy = await backend.copy(sequence, length);
+        let steps = 0;
+        return {
+          length: 0,
+          bytes: 0,
+          // As a graph that was captured right and is replayed with a value of the time when it was captured.
+          forward: (ids, rows) => copy.forward(isWrong && ++steps > 1 ? [7] : ids, rows),
+          truncate: (length) => copy.truncate(length),
+          close: () => copy.close(),
+        };
+      },
+    };
+    const check = checkSteps(wrong, (isOn) => {
+      isWrong = isOn;
+    });
+    expect(await check).toMatch(/step 2 differs/);
   }, 60_000);
 
   it('answers a request greedily, and the same again with the same seed', async () => {

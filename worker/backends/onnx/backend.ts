@@ -3,10 +3,18 @@ import type { DeviceChoice, DeviceReport, Dtype, LoadProgress } from '../../../s
 import type { ModelFiles } from '../../cache/files.ts';
 import type { Backend, GpuMemory, Sequence } from '../backend.ts';
 import type { KeyValueCache } from './cache.ts';
-import { type AdapterReport, findAdapter, minimumSubgroupSize, openDevice } from './device.ts';
-import { checkNumbers } from './selftest.ts';
+import { canCapture } from './captured.ts';
+import {
+  type AdapterReport,
+  findAdapter,
+  minimumSubgroupSize,
+  type OwnDevice,
+  openDevice,
+} from './device.ts';
+import type { GraphEdits } from './edits.ts';
+import { checkNumbers, checkSteps } from './selftest.ts';
 import { CachedSequence } from './sequence.ts';
-import { createSession, type LoadedSession } from './session.ts';
+import { createSession, type DecodeWay, type LoadedSession } from './session.ts';
 import { loadWeights } from './weights.ts';
 
 export interface OnnxOptions {
@@ -17,6 +25,8 @@ export interface OnnxOptions {
   dtype: Dtype;
   /** Tokens that the model was made for. */
   contextLength: number;
+  /** The fastest way to try; unset: what pays on the device. For tests and measurements. */
+  fastest?: DecodeWay;
   onProgress(progress: LoadProgress): void;
 }
 
@@ -73,38 +83,71 @@ export async function createOnnxBackend(options: OnnxOptions): Promise<Backend> 
     reason: target.reason,
     adapter: target.report,
     dtype: weights.dtype,
+    decode: 'growing',
+    limits: weights.edits.skipped,
   });
 }
 
-/** The backend, or what the self-test found wrong with the numbers: then the device is gone again. */
+/** The ways that the graph is made for, the fastest first. */
+function waysDown(edits: GraphEdits, fastest: DecodeWay): DecodeWay[] {
+  const ways: DecodeWay[] = ['growing'];
+  if (edits.sharesCache && fastest !== 'growing') ways.unshift('static');
+  if (canCapture(edits) && fastest === 'captured') ways.unshift('captured');
+  return ways;
+}
+
+/** The backend, in the fastest way whose numbers are right, or what the self-test found wrong in all of them. */
 async function tryWebGpu(
-  { files, config, dtype, contextLength, onProgress }: OnnxOptions,
+  { files, config, dtype, contextLength, fastest, onProgress }: OnnxOptions,
   adapter: GPUAdapter,
-  report: AdapterReport | null,
+  adapterReport: AdapterReport | null,
   reason: string,
 ): Promise<OnnxBackend | string> {
   const weights = await loadWeights(files, dtype, adapter.features.has('shader-f16'));
-  let current = adapter;
+  const limits = [...weights.edits.skipped];
+  // On a software adapter computing is all that counts, and a captured step computes more than it must.
+  const isSoftware = adapterReport?.isSoftware === true;
+  if (isSoftware && !fastest) limits.push('captured graphs: of no use on a software adapter');
+  const ways = waysDown(weights.edits, fastest ?? (isSoftware ? 'static' : 'captured'));
+  const attempts = [
+    { way: ways[0]!, subgroupsFrom: minimumSubgroupSize },
+    ...ways.map((way) => ({ way, subgroupsFrom: Number.POSITIVE_INFINITY })),
+  ];
+  let next: GPUAdapter | null = adapter;
   let fault = '';
-  for (const subgroupsFrom of [minimumSubgroupSize, Number.POSITIVE_INFINITY]) {
-    const own = await openDevice(current, subgroupsFrom);
+  let tried: DecodeWay | null = null;
+  for (const { way, subgroupsFrom } of attempts) {
+    // The same once more, where the adapter has no subgroups to leave out.
+    if (way === tried) continue;
+    // An adapter gives one device only: another try needs a new one.
+    next ??= (await findAdapter()).adapter;
+    if (!next) break;
+    const own: OwnDevice = await openDevice(next, subgroupsFrom);
+    next = null;
+    if (!own.hasSubgroups) tried = way;
+    onProgress({ phase: 'session', file: null, loaded: 0, total: 0 });
     let session: LoadedSession;
     try {
-      onProgress({ phase: 'session', file: null, loaded: 0, total: 0 });
-      session = await createSession(weights, config, contextLength, own);
+      session = await createSession(weights, config, contextLength, own, way);
     } catch (error) {
       own.destroy();
-      throw error;
+      if (way !== 'captured' || !(error instanceof ModelLoadError)) throw error;
+      limits.push(`captured graphs: ${error.message}`);
+      tried = way;
+      continue;
     }
-    const backend = new OnnxBackend(session, {
+    const report: DeviceReport = {
       device: 'webgpu',
       reason,
-      adapter: report,
+      adapter: adapterReport,
       dtype: weights.dtype,
-    });
+      decode: way,
+      limits,
+    };
+    const backend = new OnnxBackend(session, report);
     try {
       onProgress({ phase: 'warmup', file: null, loaded: 0, total: 0 });
-      const found = await checkNumbers(backend);
+      const found = await backend.selfTest();
       if (found === null) return backend;
       fault = found;
     } catch (error) {
@@ -112,11 +155,6 @@ async function tryWebGpu(
       throw error;
     }
     await backend.close();
-    if (!own.hasSubgroups) break;
-    // An adapter gives one device only: the second try needs a new one.
-    const again = await findAdapter();
-    if (again.missing !== null) break;
-    current = again.adapter;
   }
   return fault;
 }
@@ -138,6 +176,27 @@ export class OnnxBackend implements Backend {
     this.capacity = session.capacity;
     this.width = session.graph.width;
     this.lost = session.gpu?.lost ?? new Promise(() => {});
+  }
+
+  /**
+   * What is wrong with the numbers, or `null`. Captured steps that are wrong are not used, which the report then says;
+   * that is no fault.
+   */
+  async selfTest(): Promise<string | null> {
+    const session = this.#session;
+    const { captured } = session;
+    session.captured = null;
+    const fault = await checkNumbers(this);
+    if (fault !== null || !captured) return fault;
+    const difference = await checkSteps(this, (isOn) => {
+      session.captured = isOn ? captured : null;
+    });
+    session.captured = difference === null ? captured : null;
+    if (difference !== null) {
+      this.report.decode = 'static';
+      this.report.limits.push(`captured graphs: ${difference}`);
+    }
+    return null;
   }
 
   async open(): Promise<Sequence> {

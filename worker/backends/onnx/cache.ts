@@ -112,7 +112,7 @@ export function createCacheBuffer(device: GPUDevice, label: string, bytes: numbe
   });
 }
 
-/** A buffer as a tensor of the cache; disposing of the tensor destroys the buffer. */
+/** A buffer as a tensor of the cache; where the cache disposes of tensors, that destroys the buffer. */
 export function cacheTensor(graph: Graph, buffer: GPUBuffer, tokens: number): ort.Tensor {
   return ort.Tensor.fromGpuBuffer(buffer as never, {
     dataType: graph.cacheType,

@@ -38,6 +38,49 @@ export async function checkNumbers(backend: Backend): Promise<string | null> {
   return null;
 }
 
+/** Tokens before the steps compared: two steps are of one length bucket, two of the next. */
+const beforeSteps = 126;
+/** In spreads of the logits. The kernels are the same; only how much of the cache they look at differs. */
+const stepTolerance = 0.05;
+
+/**
+ * What is wrong with steps run in `way`, beside the same steps without it, or `null`. Each kind of step runs at least
+ * twice: the first time it is captured, then replayed.
+ */
+export async function checkSteps(backend: Backend, way: (isOn: boolean) => void): Promise<string | null> {
+  const ids = Array.from({ length: beforeSteps + 4 }, (_, index) => (index * 7919 + 13) % backend.width);
+  const { prefillPiece } = backend;
+  way(false);
+  const plain = await backend.open();
+  const prompt = ids.slice(0, beforeSteps);
+  for (let from = 0; from < prompt.length; from += prefillPiece) {
+    (await plain.forward(prompt.slice(from, from + prefillPiece), 0)).release();
+  }
+  const other = await backend.copy(plain, beforeSteps);
+  try {
+    for (const [index, id] of ids.slice(beforeSteps).entries()) {
+      const rows: Float32Array[] = [];
+      for (const [isOn, sequence] of [
+        [false, plain],
+        [true, other],
+      ] as const) {
+        way(isOn);
+        const logits = await sequence.forward([id], 1);
+        rows.push((await logits.read(0)).slice());
+        logits.release();
+      }
+      const difference = relativeDifference(rows[0]!, rows[1]!);
+      if (!(difference < stepTolerance)) {
+        return `step ${index + 1} differs by ${difference.toFixed(2)} of the logits' spread`;
+      }
+    }
+    return null;
+  } finally {
+    plain.close();
+    other.close();
+  }
+}
+
 async function lastRows(
   backend: Backend,
   passes: { ids: number[]; rows: number }[],

@@ -6,6 +6,7 @@ import { noLogits, TensorLogits } from './logits.ts';
 import { explainFailure } from './reader.ts';
 import { exclusive } from './runtime.ts';
 import type { LoadedSession } from './session.ts';
+import { StaticCache } from './static-cache.ts';
 
 /** One sequence: its KV cache and how many tokens of it are held. */
 export class CachedSequence implements Sequence {
@@ -97,12 +98,11 @@ export class CachedSequence implements Sequence {
   async #run(ids: readonly number[], total: number, rows: number): Promise<TensorLogits> {
     const { session, graph, gpu, logits: shared } = this.#session;
     const isShared = shared !== null && rows <= 1;
-    const outputs = await exclusive(() =>
-      session.run(this.#feeds(ids, total, rows), {
-        ...this.#cache.presents,
-        logits: isShared ? shared : null,
-      }),
-    );
+    const fetches = { ...this.#cache.presents, logits: isShared ? shared : null };
+    const step = ids.length === 1 && isShared ? this.#capturedStep(ids[0]!) : null;
+    const feeds = step ? { ...this.#cache.pasts, ...step.feeds } : this.#feeds(ids, total, rows);
+    const options = step?.options ?? this.#session.runOptions;
+    const outputs = await exclusive(() => session.run(feeds, fetches, options));
     this.#cache.written(outputs);
     const logits = new TensorLogits(
       outputs.logits!,
@@ -114,6 +114,13 @@ export class CachedSequence implements Sequence {
     this.#session.lastLogits?.release();
     this.#session.lastLogits = isShared ? logits : null;
     return logits;
+  }
+
+  #capturedStep(id: number) {
+    const { captured } = this.#session;
+    return captured && this.#cache instanceof StaticCache
+      ? captured.prepare(this.#cache, id, this.#length)
+      : null;
   }
 
   #feeds(ids: readonly number[], total: number, rows: number): Record<string, ort.Tensor> {

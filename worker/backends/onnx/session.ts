@@ -1,13 +1,17 @@
 import * as ort from 'onnxruntime-web/webgpu';
 import { ModelLoadError } from '../../../src/errors.ts';
 import { createCacheBuffer, GrowingCache, type KeyValueCache } from './cache.ts';
+import { CapturedSteps, uncaptured, withCapture } from './captured.ts';
 import type { OwnDevice } from './device.ts';
 import { type Graph, readGraph } from './graph.ts';
 import type { TensorLogits } from './logits.ts';
 import { explainFailure, RowReader } from './reader.ts';
 import { exclusive } from './runtime.ts';
-import { StaticCache } from './static-cache.ts';
+import { BufferSets, StaticCache } from './static-cache.ts';
 import type { Weights } from './weights.ts';
+
+/** How decode steps run: from captured graphs, on a cache that is written in place, or on one made anew each time. */
+export type DecodeWay = 'captured' | 'static' | 'growing';
 
 /** What runs on the GPU has its device and a way to read from it. */
 export interface GpuParts extends OwnDevice {
@@ -25,6 +29,10 @@ export interface LoadedSession {
   logits: ort.Tensor | null;
   /** What was handed out of `logits` last. */
   lastLogits: TensorLogits | null;
+  /** Runs decode steps from captured graphs; `null` where steps are encoded anew each time. */
+  captured: CapturedSteps | null;
+  /** Options of all other runs. */
+  readonly runOptions: ort.InferenceSession.RunOptions;
   newCache(): KeyValueCache;
   /** After all sequences were closed; the device goes too. */
   release(): Promise<void>;
@@ -34,6 +42,7 @@ export interface LoadedSession {
  * Creates the session, on the given device or else on WASM.
  *
  * @param contextLength tokens that the model was made for; the device may hold fewer
+ * @param way on the GPU; the graph has to be made for it
  * @throws ModelLoadError when ONNX Runtime refuses the model
  */
 export async function createSession(
@@ -41,17 +50,20 @@ export async function createSession(
   config: Record<string, unknown>,
   contextLength: number,
   own: OwnDevice | null,
+  way: DecodeWay = 'growing',
 ): Promise<LoadedSession> {
+  const options: ort.InferenceSession.SessionOptions = {
+    // As an object: options, the device among them, are ignored for a provider given as a string.
+    executionProviders: own ? [{ name: 'webgpu', device: own.device as never }] : ['wasm'],
+    preferredOutputLocation: own ? 'gpu-buffer' : 'cpu',
+    externalData: weights.external,
+    logSeverityLevel: 3,
+  };
+  const captures = own !== null && way === 'captured';
   let session: ort.InferenceSession;
   try {
     session = await exclusive(() =>
-      ort.InferenceSession.create(weights.model, {
-        // As an object: options, the device among them, are ignored for a provider given as a string.
-        executionProviders: own ? [{ name: 'webgpu', device: own.device as never }] : ['wasm'],
-        preferredOutputLocation: own ? 'gpu-buffer' : 'cpu',
-        externalData: weights.external,
-        logSeverityLevel: 3,
-      }),
+      ort.InferenceSession.create(weights.model, captures ? withCapture(options) : options),
     );
   } catch (thrown) {
     const error = await explainFailure(thrown, own?.lost ?? null);
@@ -70,6 +82,8 @@ export async function createSession(
     const gpu = own && { ...own, reader: new RowReader(own.device, graph.width, graph.logitsType) };
     const capacity = Math.min(contextLength, bindingLimit);
     const logits = gpu && graph.keepsRows ? rowTensor(gpu.device, graph) : null;
+    const sets = gpu && way !== 'growing' ? new BufferSets(graph, gpu.device) : null;
+    const captured = gpu && captures ? new CapturedSteps(gpu.device, graph) : null;
     return {
       session,
       graph,
@@ -77,13 +91,17 @@ export async function createSession(
       gpu,
       logits,
       lastLogits: null,
+      captured,
+      runOptions: captures ? uncaptured : {},
       newCache: () =>
-        gpu && weights.edits.sharesCache
-          ? new StaticCache(graph, gpu.device, capacity)
+        gpu && sets
+          ? new StaticCache(graph, gpu.device, sets, capacity)
           : new GrowingCache(graph, gpu?.device ?? null),
       release: async () => {
         gpu?.reader.destroy();
         logits?.dispose();
+        sets?.destroy();
+        captured?.destroy();
         try {
           await exclusive(() => session.release());
         } finally {

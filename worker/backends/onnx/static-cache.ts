@@ -6,63 +6,108 @@ import type { Graph } from './graph.ts';
 /** The smallest capacity that is allocated, in tokens. */
 const smallestCapacity = 256;
 
+/** Buffers of one capacity, as tensors, with the graphs that were captured on them. */
+interface BufferSet {
+  capacity: number;
+  buffers: GPUBuffer[];
+  tensors: ort.Tensor[];
+  /** By bucket of length, see `captured.ts`. */
+  graphs: Map<number, number>;
+}
+
+/** Makes buffer sets, and keeps one that was given back: what is captured on it stays of use. */
+export class BufferSets {
+  readonly #graph: Graph;
+  readonly #device: GPUDevice;
+  #idle: BufferSet | null = null;
+
+  constructor(graph: Graph, device: GPUDevice) {
+    this.#graph = graph;
+    this.#device = device;
+  }
+
+  /** @throws BadRequestError with code `context_length_exceeded` when the GPU has no memory for so many tokens */
+  async take(capacity: number): Promise<BufferSet> {
+    const idle = this.#idle;
+    this.#idle = null;
+    if (idle?.capacity === capacity) return idle;
+    if (idle) destroySet(idle);
+    const { cache, heads, headSize, valueBytes } = this.#graph;
+    this.#device.pushErrorScope('out-of-memory');
+    const buffers = cache.map(({ input }) =>
+      createCacheBuffer(
+        this.#device,
+        `${input}, ${capacity} tokens`,
+        heads * capacity * headSize * valueBytes,
+      ),
+    );
+    const error = await this.#device.popErrorScope();
+    const tensors = buffers.map((buffer) => cacheTensor(this.#graph, buffer, capacity));
+    const set = { capacity, buffers, tensors, graphs: new Map() };
+    if (!error) return set;
+    destroySet(set);
+    const size = Math.ceil(cacheBytes(this.#graph, capacity) / 2 ** 20);
+    throw new BadRequestError(
+      `The GPU has no memory for a context of ${capacity} tokens (${size} MiB of keys and values). Shorten the conversation or use a smaller model.`,
+      { code: 'context_length_exceeded', cause: error },
+    );
+  }
+
+  give(set: BufferSet): void {
+    this.destroy();
+    this.#idle = set;
+  }
+
+  destroy(): void {
+    if (this.#idle) destroySet(this.#idle);
+    this.#idle = null;
+  }
+}
+
+function destroySet({ buffers }: BufferSet): void {
+  for (const buffer of buffers) buffer.destroy();
+}
+
 /**
  * A cache in buffers with room for more tokens than they hold: attention appends in place, so that a pass copies and
  * allocates nothing and a truncation is free. The capacity doubles when it is used up, to at most `limit` tokens.
  */
 export class StaticCache implements KeyValueCache {
-  #pasts: Record<string, ort.Tensor> = {};
-  #presents: Record<string, ort.Tensor> = {};
-  #buffers: GPUBuffer[] = [];
-  #capacity = 0;
+  pasts: Record<string, ort.Tensor> = {};
+  presents: Record<string, ort.Tensor> = {};
+  #set: BufferSet | null = null;
   readonly #graph: Graph;
   readonly #device: GPUDevice;
+  readonly #sets: BufferSets;
   readonly #limit: number;
 
-  constructor(graph: Graph, device: GPUDevice, limit: number) {
+  constructor(graph: Graph, device: GPUDevice, sets: BufferSets, limit: number) {
     this.#graph = graph;
     this.#device = device;
+    this.#sets = sets;
     this.#limit = limit;
   }
 
   /** Tokens that the buffers have room for. */
   get capacity(): number {
-    return this.#capacity;
+    return this.#set?.capacity ?? 0;
   }
 
   get bytes(): number {
-    return cacheBytes(this.#graph, this.#capacity);
+    return cacheBytes(this.#graph, this.capacity);
   }
 
-  get pasts(): Record<string, ort.Tensor> {
-    return this.#pasts;
+  /** Graphs that were captured on the buffers. */
+  get graphs(): Map<number, number> {
+    return this.#set?.graphs ?? new Map();
   }
 
-  get presents(): Record<string, ort.Tensor> {
-    return this.#presents;
-  }
-
-  /** @throws BadRequestError with code `context_length_exceeded` when the GPU has no memory for so many tokens */
   async reserve(tokens: number, length: number): Promise<void> {
-    if (tokens <= this.#capacity) return;
-    const capacity = capacityFor(tokens, this.#limit);
-    const device = this.#device;
-    const { cache, heads, headSize, valueBytes } = this.#graph;
-    device.pushErrorScope('out-of-memory');
-    const buffers = cache.map(({ input }) =>
-      createCacheBuffer(device, `${input}, ${capacity} tokens`, heads * capacity * headSize * valueBytes),
-    );
-    const error = await device.popErrorScope();
-    if (error) {
-      for (const buffer of buffers) buffer.destroy();
-      throw new BadRequestError(
-        `The GPU has no memory for a context of ${capacity} tokens (${Math.ceil(cacheBytes(this.#graph, capacity) / 2 ** 20)} MiB of keys and values). Shorten the conversation or use a smaller model.`,
-        { code: 'context_length_exceeded', cause: error },
-      );
-    }
-    if (length > 0) this.#copyInto(buffers, capacity, length);
-    this.dispose();
-    this.#adopt(buffers, capacity);
+    if (tokens <= this.capacity) return;
+    const set = await this.#sets.take(capacityFor(tokens, this.#limit));
+    if (length > 0) this.#copyInto(set, length);
+    if (this.#set) destroySet(this.#set);
+    this.#adopt(set);
   }
 
   written(): void {}
@@ -70,37 +115,42 @@ export class StaticCache implements KeyValueCache {
   truncate(): void {}
 
   async copy(_from: number, length: number): Promise<StaticCache> {
-    const copy = new StaticCache(this.#graph, this.#device, this.#limit);
-    await copy.reserve(Math.max(1, length), 0);
-    if (length > 0) this.#copyInto(copy.#buffers, copy.#capacity, length);
+    const copy = new StaticCache(this.#graph, this.#device, this.#sets, this.#limit);
+    const set = await this.#sets.take(capacityFor(length, this.#limit));
+    if (length > 0) this.#copyInto(set, length);
+    copy.#adopt(set);
     return copy;
   }
 
   dispose(): void {
-    for (const buffer of this.#buffers) buffer.destroy();
-    this.#buffers = [];
-    this.#capacity = 0;
+    if (this.#set) this.#sets.give(this.#set);
+    this.#set = null;
   }
 
-  #copyInto(targets: readonly GPUBuffer[], capacity: number, length: number): void {
+  #copyInto(target: BufferSet, length: number): void {
+    const source = this.#set;
+    if (!source) return;
     const encoder = this.#device.createCommandEncoder();
-    for (const [index, buffer] of this.#buffers.entries()) {
-      const source = { buffer, tokens: this.#capacity };
-      copyHeads(encoder, this.#graph, source, { buffer: targets[index]!, tokens: capacity }, length);
+    for (const [index, buffer] of source.buffers.entries()) {
+      copyHeads(
+        encoder,
+        this.#graph,
+        { buffer, tokens: source.capacity },
+        { buffer: target.buffers[index]!, tokens: target.capacity },
+        length,
+      );
     }
     this.#device.queue.submit([encoder.finish()]);
   }
 
-  #adopt(buffers: GPUBuffer[], capacity: number): void {
-    this.#buffers = buffers;
-    this.#capacity = capacity;
-    this.#pasts = {};
-    this.#presents = {};
+  #adopt(set: BufferSet): void {
+    this.#set = set;
+    this.pasts = {};
+    this.presents = {};
     for (const [index, { input, output }] of this.#graph.cache.entries()) {
       // One tensor for both: the buffer is past and present at once.
-      const tensor = cacheTensor(this.#graph, buffers[index]!, capacity);
-      this.#pasts[input] = tensor;
-      this.#presents[output] = tensor;
+      this.pasts[input] = set.tensors[index]!;
+      this.presents[output] = set.tensors[index]!;
     }
   }
 }

@@ -73,6 +73,8 @@ export class ScriptedBackend implements Backend {
       reason: 'Scripted answers were given: no model runs.',
       adapter: null,
       dtype: 'none',
+      decode: 'scripted',
+      limits: [],
     };
   }
 
