@@ -139,13 +139,17 @@ const reasoning = (name: string): ReasoningFormat => ({
   literalWhenOff: false,
 });
 
-const registered = (format: ToolFormat): Registered<ToolFormat> => {
-  const { text } = format.terminals.BLOCK_START!;
-  return { format, recognise: ({ chatTemplate }) => chatTemplate.includes(text as string) };
+const registered = (name: string, block: string, space: string): Registered<ToolFormat> => {
+  // Some templates have the marker in a variable: it stands beside the name only when it is rendered.
+  const opener = new RegExp(`(?:｜DSML｜|[}'"])${space}${block}>`);
+  return {
+    format: tools(name, block, space),
+    recognise: ({ chatTemplate }) => chatTemplate.includes('｜DSML｜') && opener.test(chatTemplate),
+  };
 };
 
-const v4 = registered(tools('deepseek_v4', 'tool_calls', ''));
-const v41 = registered(tools('deepseek_v41', 'calls', ' '));
+const v4 = registered('deepseek_v4', 'tool_calls', '');
+const v41 = registered('deepseek_v41', 'calls', ' ');
 
 /** Reasoning whose tags and turns are the same. */
 const OLDER = ['deepseek_r1', 'deepseek_v3'];
@@ -155,5 +159,5 @@ export const family: Family = {
     { format: reasoning('deepseek_v4'), recognise: v4.recognise, over: OLDER },
     { format: reasoning('deepseek_v41'), recognise: v41.recognise, over: OLDER },
   ],
-  tools: [registered(tools('deepseek_v32', 'function_calls', '')), v4, v41],
+  tools: [registered('deepseek_v32', 'function_calls', ''), v4, v41],
 };

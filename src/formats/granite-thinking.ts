@@ -5,8 +5,8 @@
  * <|start_of_role|>assistant<|end_of_role|><think>\nShe asks for the sum.\n</think>\nIt is 9.<|end_of_text|>
  * ```
  *
- * `force_nonempty_content` gives the reasoning as content too when nothing came after it. Rests on the
- * documentation of vLLM's parser of this name.
+ * `force_nonempty_content` gives the reasoning as content too when nothing came after it. Rests on
+ * vLLM's parser of this name, for ibm-granite's 4.2 models.
  */
 import type { Family } from './family.ts';
 import { thinkTags } from './shapes/think-tags.ts';

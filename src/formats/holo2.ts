@@ -6,7 +6,7 @@
  * ```
  *
  * `thinking: false` switches it off. Its chat template does not tell it from Qwen3, so it is chosen by name only.
- * Rests on the model card of Hcompany/Holo2-4B.
+ * Rests on vLLM's parser of this name, and on the model card of Hcompany/Holo2-4B.
  */
 import type { Family } from './family.ts';
 import { thinkTags } from './shapes/think-tags.ts';

@@ -8,8 +8,8 @@
  *                                                  ^^^^^^^^^^^^^^^  → HEADER
  * ```
  *
- * Calls as text and errors of tools are shown as content. Rests on the documentation of vLLM's parser of this name
- * for thinkingmachines/Inkling.
+ * Calls as text and errors of tools are shown as content. Rests on vLLM's parser of this name, for
+ * thinkingmachines/Inkling.
  */
 import { type ChannelFormat, CONTENT, REASONING, type State, type States } from '../parser/format.ts';
 import { JsonEnvelopeReader } from '../parser/json-calls.ts';

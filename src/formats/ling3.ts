@@ -2,11 +2,11 @@
  * Ling 3: `<think>` blocks, and calls as pairs of keys and values without line breaks.
  *
  * ```
- * <think>Look it up.</think><tool_call>f<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>
+ * <role>ASSISTANT</role>\n<think>Look it up.</think><tool_call>f<arg_key>a</arg_key><arg_value>1</arg_value>\n</tool_call>
  * ```
  *
- * Rests on the documentation of vLLM's parser of this name, and for the turns on the chat template of
- * inclusionAI/Ling-flash-2.0.
+ * The prompt opens the block, or with thinking off opens and closes it. Rests on prompts of
+ * inclusionAI/Ling-3.0-tiny and Ling-3.0-flash, and on how vLLM and llama.cpp read their calls.
  */
 import type { Family, TemplateFacts } from './family.ts';
 import { keyValues } from './shapes/key-values.ts';

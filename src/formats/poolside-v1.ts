@@ -5,8 +5,8 @@
  * <assistant>\n<think>Look it up.</think>\n<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>1</arg_value>\n</tool_call>
  * ```
  *
- * The model thinks only when it is told to: otherwise the prompt closes the block. Rests on the documentation of
- * vLLM's parser of this name and on prompts of poolside/Laguna-XS.2.
+ * The model thinks only when it is told to: otherwise the prompt closes the block. Calls without line breaks are
+ * read as well. Rests on vLLM's parser of this name and on prompts of poolside/Laguna-XS.2.
  */
 import type { Family, TemplateFacts } from './family.ts';
 import { keyValues } from './shapes/key-values.ts';

@@ -4,6 +4,7 @@ import { type CataloguedFormat, catalogue } from '../../src/formats/index.ts';
 import { type ReasoningFormat, spellings, type Terminals, type ToolFormat } from '../../src/parser/format.ts';
 import { readCases } from './case.ts';
 import { formatGuide } from './format-guide.ts';
+import { modelsOf } from './format-models.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -19,12 +20,13 @@ export async function formatsDocument(): Promise<string> {
     'The format of a model is recognised from its chat template and its added tokens. `createEngine({ reasoningParser, toolParser })` names one instead; `null` stands for none. A model whose template shows no known format is read as plain text, with a warning that names the option.',
     '## Reasoning',
     table(
-      ['Name', 'Also', 'Markers', 'Thinks', 'A call ends it', 'Cases'],
+      ['Name', 'Also', 'Models', 'Markers', 'Thinks', 'A call ends it', 'Cases'],
       [
         ...rows('reasoning').map((entry) => reasoningRow(entry, counts)),
         ...channels.map(({ name, aliases, format }) => [
           code(name),
           aliases.map(code).join(', '),
+          modelsOf(name),
           markers(format.terminals, 4),
           'by channel',
           'by channel',
@@ -35,12 +37,13 @@ export async function formatsDocument(): Promise<string> {
     '*Thinks*: when the request does not say; a marker in the prompt decides before that.',
     '## Calls',
     table(
-      ['Name', 'Also', 'Markers', 'Arguments', 'Grammar', 'Cases'],
+      ['Name', 'Also', 'Models', 'Markers', 'Arguments', 'Grammar', 'Cases'],
       [
         ...rows('tools').map((entry) => toolRow(entry, counts)),
         ...channels.map(({ name, aliases, format }) => [
           code(name),
           aliases.map(code).join(', '),
+          modelsOf(name),
           markers(format.terminals, 4),
           'JSON',
           'yes',
@@ -83,6 +86,7 @@ function reasoningRow(entry: CataloguedFormat, counts: Counts): string[] {
   return [
     code(entry.name),
     entry.aliases.map(code).join(', '),
+    modelsOf(entry.name),
     format.keptAfter === undefined ? ends : `${ends}, kept in the content`,
     `${thinkingByDefault ? 'yes' : 'no'}${readSwitch ? '; a switch of its own' : ''}`,
     callEndsReasoning ? 'yes' : 'no',
@@ -96,6 +100,7 @@ function toolRow(entry: CataloguedFormat, counts: Counts): string[] {
   return [
     code(entry.name),
     entry.aliases.map(code).join(', '),
+    modelsOf(entry.name),
     markers(Object.fromEntries(openers), 3),
     argumentsOf(format),
     format.writing ? 'yes' : 'no',

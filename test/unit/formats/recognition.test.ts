@@ -14,6 +14,7 @@ const EXCERPTS: Readonly<Record<string, [string | null, string | null, string[]?
   'deepseek-r1-distill': ['deepseek_r1', null],
   'deepseek-v3.1': ['deepseek_v3', 'deepseek_v31'],
   'deepseek-v3.2': ['deepseek_v3', 'deepseek_v32'],
+  'deepseek-v3.2-variable': ['deepseek_v3', 'deepseek_v32'],
   'deepseek-v4': ['deepseek_v4', 'deepseek_v4'],
   'deepseek-v4.1': ['deepseek_v41', 'deepseek_v41'],
   'ernie-4.5': ['ernie45', 'ernie45', ['</think>']],
