@@ -470,14 +470,20 @@ export const CASES: SchemaCase[] = [
   {
     keyword: 'format',
     schema: { type: 'string', format: 'ipv6' },
-    accept: ['::1', '2001:db8::8a2e:370:7334', '1:2:3:4:5:6:7:8'],
-    reject: ['1:2', ':::', '12345::'],
+    accept: [
+      '::1',
+      '2001:db8::8a2e:370:7334',
+      '1:2:3:4:5:6:7:8',
+      '::ffff:192.168.0.1',
+      '1:2:3:4:5:6:7.8.9.10',
+    ],
+    reject: ['1:2', ':::', '12345::', '1:2:3:4:5:6:7:8.9.10.11', '::1.2.3', '1.2.3.4::', '::300.1.1.1'],
   },
   {
     keyword: 'format',
     schema: { type: 'string', format: 'hostname' },
-    accept: ['example.org', 'localhost'],
-    reject: ['-a.org', 'a..b'],
+    accept: ['example.org', 'localhost', 'a', 'a--b.c-d', 'a.b--c'],
+    reject: ['-a.org', 'a..b', `${'a'.repeat(64)}`],
   },
   {
     keyword: 'format',
@@ -490,6 +496,12 @@ export const CASES: SchemaCase[] = [
     schema: { type: 'string', format: 'uri-reference' },
     accept: ['/a/b?c', '../d', 'https://example.org'],
     reject: ['a b', '\\\\'],
+  },
+  {
+    keyword: 'format',
+    schema: { type: 'string', format: 'uri-template' },
+    accept: ['', 'http://a.b/{x}{?y,z*}', '/d/{term:1}/é😀', 'its{+path}', '{ab}%20'],
+    reject: ['{', '}', '{}', '{a,}', '{,a}', '{v:0}', '{v:10000}', '{a..b}', 'a b', '{a=b}', '%2'],
   },
   {
     keyword: 'format',
