@@ -14,6 +14,7 @@ describe('formats by their definitions, where validators are looser or stricter'
     ['uri-template', "it's{x}", true],
     ['uri-template', '{a.b}', true],
     ['uri-template', 'a😀b', true],
+    ['uri-template', '{,,a}', false],
     ['uri-template', 'a b', false],
   ])('%s: %s', (format, text, expected) => {
     expect(fits(format, text)).toBe(expected);
