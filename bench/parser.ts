@@ -4,7 +4,7 @@
  * through what people use in JavaScript today.
  *
  * `--deltas N` (default 1000000) and `--rounds N` (default 3) set the length of the streams and how often each is
- * measured; `--only node|page|bundle|peers` leaves the rest out. The compared packages are installed with
+ * measured; `--only node|page|bundle|peers|cases` leaves the rest out. The compared packages are installed with
  * `npm ci --prefix bench/peers`.
  */
 
@@ -15,7 +15,7 @@ import { comparedCases } from './parser/peer-cases.ts';
 import { comparedCosts, loadPeers } from './parser/peers.ts';
 import { median, numberOption, type Report, rounded } from './report.ts';
 
-const PARTS = ['node', 'page', 'bundle', 'peers'];
+const PARTS = ['node', 'page', 'bundle', 'peers', 'cases'];
 
 export async function run(options: readonly string[] = []): Promise<Report[]> {
   const deltas = numberOption(options, '--deltas', 1_000_000);
@@ -36,7 +36,9 @@ export async function run(options: readonly string[] = []): Promise<Report[]> {
     reports.push(costsReport(`Chromium ${version}`, measured, deltas));
   }
   if (isWanted('bundle')) reports.push(await bundleReport());
-  if (isWanted('peers')) reports.push(...(await peerReports(Math.min(deltas, 100_000))));
+  const peers = isWanted('peers') || isWanted('cases') ? await loadPeers() : null;
+  if (peers && isWanted('peers')) reports.push(await comparedCosts(peers, Math.min(deltas, 100_000)));
+  if (peers && isWanted('cases')) reports.push(await comparedCases(peers));
   return reports;
 }
 
@@ -85,13 +87,4 @@ async function bundleReport(): Promise<Report> {
       'The entry of an application that streams an answer and all that it imports statically, bundled by Vite: engine, chat surface, parser, registry. The formats come when the model is known, worker and model files for themselves.',
     ],
   };
-}
-
-async function peerReports(deltas: number): Promise<Report[]> {
-  const peers = await loadPeers();
-  if (!peers) {
-    console.error('Nothing to compare with is installed; npm ci --prefix bench/peers does that.');
-    return [];
-  }
-  return [await comparedCosts(peers, deltas), await comparedCases(peers)];
 }

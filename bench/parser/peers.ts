@@ -7,16 +7,20 @@ import { type MeasuredStream, measuredStreams, TOOL } from './streams.ts';
 
 /** Milliseconds after which a stream is given up. */
 const PATIENCE = 60_000;
-/** Deltas of another stream before, while the engine compiles. */
-const WARM_UP = 5000;
+/** Streams of the first 10,000 deltas, of which the first only lets the engine compile. */
+const SHORT_RUNS = 6;
+const SHORT = 10_000;
 
-/** The compared packages; `null` where they are not installed. */
+/** The compared packages; `null`, and a word about it, where they are not installed. */
 export async function loadPeers(): Promise<readonly Peer[] | null> {
   try {
     return (await import('../peers/pipelines.mjs')).peers;
   } catch (error) {
-    if (error instanceof Error && /'(ai|@browser-ai\/transformers-js)'/.test(error.message)) return null;
-    throw error;
+    const isMissing =
+      error instanceof Error && /['"](ai|@browser-ai\/transformers-js)['"]/.test(error.message);
+    if (!isMissing) throw error;
+    console.error('Nothing to compare with is installed; npm ci --prefix bench/peers does that.');
+    return null;
   }
 }
 
@@ -57,14 +61,12 @@ export async function comparedCosts(peers: readonly Peer[], deltas: number): Pro
       await close();
       return costs;
     };
-    await own(WARM_UP);
-    rows.push(row(stream, 'Tokenprism', await own(deltas), deltas));
+    rows.push(await row(stream, 'Tokenprism', own, deltas));
     for (const peer of peers) {
       if (stream.name === 'XML arguments' || (stream.name.endsWith('arguments') && !peer.readsCalls))
         continue;
       const other = async (count: number) => timed(await peerStep(peer, stream), stream, count, PATIENCE);
-      await other(WARM_UP);
-      rows.push(row(stream, peer.name, await other(deltas), deltas));
+      rows.push(await row(stream, peer.name, other, deltas));
     }
   }
   return {
@@ -77,13 +79,27 @@ export async function comparedCosts(peers: readonly Peer[], deltas: number): Pro
   };
 }
 
-function row({ name }: MeasuredStream, what: string, costs: Costs, deltas: number): Report['rows'][number] {
-  const reached = BLOCK * costs.length;
-  const at = (position: number) => {
+async function row(
+  { name }: MeasuredStream,
+  what: string,
+  measure: (deltas: number) => Promise<Costs>,
+  deltas: number,
+): Promise<Report['rows'][number]> {
+  const short: Costs[] = [];
+  for (let run = 0; run < SHORT_RUNS; run++) short.push(await measure(Math.min(deltas, SHORT)));
+  const long = deltas > SHORT ? await measure(deltas) : [];
+  const at = (runs: readonly Costs[], position: number) => {
     if (position > deltas) return '';
-    if (position > reached) return `given up at ${reached}`;
     const end = position / BLOCK;
-    return rounded(median(costs.slice(Math.floor(0.9 * end), end)));
+    const reached = runs.filter((costs) => costs.length >= end);
+    if (reached.length === 0) return `given up at ${BLOCK * runs[0]!.length}`;
+    return rounded(median(reached.flatMap((costs) => costs.slice(Math.floor(0.8 * end), end))));
   };
-  return { stream: name, 'split by': what, 'at 1k': at(1000), 'at 10k': at(10_000), 'at 100k': at(100_000) };
+  return {
+    stream: name,
+    'split by': what,
+    'at 1k': at(short.slice(1), 1000),
+    'at 10k': at(short.slice(1), SHORT),
+    'at 100k': at([long], 100_000),
+  };
 }
