@@ -10,7 +10,9 @@
  *                                                                      ^^^^^^^^^^^^^^^^^ VALUE → CLOSER
  * ```
  *
- * Elements inside a value make it an object or, where the schema has a list, a list. Without
+ * Elements inside a value make it an object or, where the schema has a list, a list, whose items are named `item`.
+ * The grammar writes JSON for what elements do not say for certain: objects with keys of the model's choice, which may
+ * come twice and are a list then, and lists and objects in whose place a text may stand. Without
  * `thinking_mode: "enabled"` the model opens the block itself. Rests on the chat template of MiniMaxAI/MiniMax-M3
  * as vLLM's parser documents it.
  */
@@ -25,6 +27,7 @@ const MARK = ']<]minimax[>[';
 const BLOCK_START = `${MARK}<tool_call>`;
 const BLOCK_END = `${MARK}</tool_call>`;
 const INVOKE = `${MARK}<invoke name="`;
+const INVOKES = [INVOKE, `${MARK}<invoke name='`, `${MARK}<invoke name=`];
 const INVOKE_END = `${MARK}</invoke>`;
 const OPEN = `${MARK}<`;
 const CLOSE = `${MARK}</`;
@@ -64,7 +67,7 @@ export const family: Family = {
           BLOCK_START: { text: BLOCK_START, token: 'never' },
           BLOCK_END: { text: BLOCK_END, token: 'never' },
           INVOKE_START: {
-            text: [INVOKE, `${MARK}<invoke name='`, `${MARK}<invoke name=`],
+            text: INVOKES,
             token: 'never',
           },
           NAME_END: { text: ['">', "'>", '>'], token: 'never' },
@@ -78,7 +81,21 @@ export const family: Family = {
           INVOKE_START: { to: NAME, when: 'line-start', hold: 'declared' },
         },
         openersInReasoning: ['BLOCK_START'],
-        writing: null,
+        writing: {
+          blockStart: `${BLOCK_START}\n`,
+          blockEnd: BLOCK_END,
+          separator: '',
+          callStart: (called) => [`${INVOKE}${called}">`],
+          callEnd: `${INVOKE_END}\n`,
+          arguments: {
+            open: (key) => `${OPEN}${key}>`,
+            close: CLOSE,
+            separator: '',
+            avoid: () => [OPEN, ...INVOKES, INVOKE_END, BLOCK_START, BLOCK_END],
+            elements: { item: 'item', closeEnd: '>' },
+          },
+          trigger: BLOCK_START,
+        },
         states: {
           [BLOCK]: {
             text: 'layout',

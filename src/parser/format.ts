@@ -136,6 +136,13 @@ export interface ParameterWriting {
   verbatim?: { start: string; end: string };
   /** A line break at a border of a value is markup: no text begins or ends with one. */
   trimsLineBreaks?: true;
+  /** Parameters are elements: values that are lists or objects hold further ones. */
+  elements?: {
+    /** Name of a list's item. */
+    item: string;
+    /** Behind `close` the key comes again, and this. */
+    closeEnd: string;
+  };
 }
 
 /** How a family writes an object whose keys are bare, and whose strings stand between delimiters without escapes. */

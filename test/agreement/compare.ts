@@ -3,6 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { createOutputParser } from '../../src/chat/output-parser.ts';
 import type { ChatCompletionChoice } from '../../src/chat/types.ts';
+import { distinct, isElementOf } from './element-reading.ts';
 import { type ReadCall, type Reading, read } from './reading.ts';
 import type { WalkRequest } from './request.ts';
 import type { Subject } from './subject.ts';
@@ -159,17 +160,23 @@ function checkArguments(request: WalkRequest, call: ReadCall, text: string, add:
     if (isAsWritten && !isSame(json, got)) add('arguments', json, got);
     return;
   }
+  if ('elements' in call.arguments) {
+    const written = { name: '', text: '', children: distinct(call.arguments.elements) };
+    if (!isElementOf(written, got, isText)) add('arguments', call.arguments.elements, got);
+    return;
+  }
   const values = got as Record<string, unknown>;
   // Of a key that is written twice the last value holds.
   const parameters = [...new Map(call.arguments.parameters.map((entry) => [entry.key, entry])).values()];
   const keys = parameters.map(({ key }) => key);
   if (JSON.stringify(keys) !== JSON.stringify(Object.keys(values))) add('keys', keys, Object.keys(values));
   for (const { key, text: written, kind } of parameters) {
-    const isText = typeof values[key] === 'string' && values[key] === written;
-    if (!isText && !isSame(parsed(written), values[key]))
-      add(`value of ${key} (${kind})`, written, values[key]);
+    if (!isText(written, values[key])) add(`value of ${key} (${kind})`, written, values[key]);
   }
 }
+
+/** Whether a value is the text, or what it says as JSON. */
+const isText = (text: string, value: unknown) => value === text || isSame(parsed(text), value);
 
 /** The JSON value that a text is; a symbol, which is like nothing else, for what is none. */
 function parsed(text: string): unknown {
@@ -208,11 +215,12 @@ function violation(schema: unknown, value: unknown): string | null {
     validators.set(key, validate);
   }
   if (validate(value)) return null;
-  // Ajv divides floating-point numbers, which have no such digits to tell.
-  const errors = validate.errors!.filter(
-    ({ keyword, data }) => keyword !== 'multipleOf' || Math.abs(Number(data)) <= Number.MAX_SAFE_INTEGER,
+  const errors = validate.errors!;
+  // Ajv divides floating-point numbers, which have no such digits to tell; its word on what holds them is none then.
+  const isVague = errors.some(
+    ({ keyword, data }) => keyword === 'multipleOf' && Math.abs(Number(data)) > Number.MAX_SAFE_INTEGER,
   );
-  return errors.length === 0 ? null : ajv.errorsText(errors);
+  return isVague ? null : ajv.errorsText(errors);
 }
 
 /** OpenAPI's `nullable`, which Ajv knows beside a single type only. */

@@ -12,6 +12,7 @@ import {
   triggersOf,
 } from '../../src/parser/format.ts';
 import { readDelimited } from './delimited-reading.ts';
+import { type ReadElement, readElements } from './element-reading.ts';
 import { readKeywords } from './python-reading.ts';
 import type { WalkRequest } from './request.ts';
 import type { Subject } from './subject.ts';
@@ -20,7 +21,10 @@ import { UnreadableError } from './unreadable.ts';
 export interface ReadCall {
   name: string;
   /** Each value as the JSON or the text that was written, by key; for JSON arguments the whole of it. */
-  arguments: { json: unknown } | { parameters: { key: string; text: string; kind: 'text' | 'json' }[] };
+  arguments:
+    | { json: unknown }
+    | { parameters: { key: string; text: string; kind: 'text' | 'json' }[] }
+    | { elements: ReadElement[] };
 }
 
 export interface Reading {
@@ -223,6 +227,15 @@ class CallsReader {
       const { value, end } = readDelimited(text, start.end, this.#markup(style.delimiter));
       const call = { name: start.name, arguments: { json: value } };
       return { call, end: this.#expect(text, end, closer) };
+    }
+    if (style.elements) {
+      const marks = {
+        open: this.#markup(style.open(KEY, 'text').split(KEY)[0]!),
+        close: this.#markup(style.close),
+        end: this.#markup(style.elements.closeEnd),
+      };
+      const { elements, end } = readElements(text, start.end, marks);
+      return { call: { name: start.name, arguments: { elements } }, end: this.#expect(text, end, closer) };
     }
     const { parameters, end } = this.#readParameters(text, start.end, style);
     return { call: { name: start.name, arguments: { parameters } }, end: this.#expect(text, end, closer) };

@@ -37,6 +37,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 const OPTIONAL_PARTS: Readonly<Record<string, readonly string[]>> = {
   gemma4: ['<|"|>'],
   functiongemma: ['<escape>'],
+  minimax_m3: [']<]minimax[>['],
 };
 
 /** Tool formats whose calls a grammar can write; of several names of one format the first. */

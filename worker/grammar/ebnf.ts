@@ -2,6 +2,7 @@ import { BadRequestError } from '../../src/errors.ts';
 import { writeRules } from './ebnf-source.ts';
 import type { GuardSpec } from './guard/spec.ts';
 import { SIGNAL, SIGNAL_LIMIT, signalText, TOKEN_END, TOKEN_START } from './signs.ts';
+import { textWithMark } from './text-scan.ts';
 
 /** A place in free text from which on the grammar decides. */
 export interface Dispatch {
@@ -120,6 +121,11 @@ export class EbnfGrammar {
    * with `isOnce`, nothing follows. Added tokens other than the openers can't come.
    */
   freeText(dispatches: readonly Dispatch[], { isOnce = false } = {}): string {
+    const [only] = dispatches;
+    if (only && dispatches.length === 1 && !this.hasToken(only.opener) && !areFindable([only.opener])) {
+      const rest = (again: string) => `(${only.body})${isOnce ? '' : ` ${again}`}`;
+      return textWithMark(this, only.opener, rest, true);
+    }
     return this.#tagDispatch(dispatches, `stop_eos=true, loop_after_dispatch=${!isOnce}`);
   }
 
@@ -127,6 +133,9 @@ export class EbnfGrammar {
   textUntil(closer: string): string {
     // With a token in it, it can't be mistaken for text.
     if (this.hasToken(closer)) return `[^${escapeClass(`${SIGNAL}-${TOKEN_END}`)}]* ${this.markup(closer)}`;
+    if (!areFindable([closer])) {
+      return this.once(`until ${closer}`, () => textWithMark(this, closer, () => '""', false));
+    }
     return this.#tagDispatch([], `stop_eos=false, stop_str=(${this.literal(closer)})`, closer);
   }
 
@@ -188,7 +197,8 @@ export class EbnfGrammar {
         );
       } else openers.set(opener, [...(openers.get(opener) ?? []), `(${body})`]);
     }
-    checkTriggers([...openers.keys(), ...(closer === undefined ? [] : [closer])]);
+    const texts = [...openers.keys(), ...(closer === undefined ? [] : [closer])];
+    if (!areFindable(texts)) throw new Error(`${JSON.stringify(texts)} can't be found reliably in text.`);
     const triggers = [
       `(${quote(SIGNAL)}, ${never})`,
       `(${quote(TOKEN_START)}, ${tokens.length > 0 ? this.rule('token', tokens.join(' | ')) : never})`,
@@ -204,15 +214,9 @@ export class EbnfGrammar {
  * xgrammar looks for triggers without going back: after `\n<` it does not find `<call>` if it waits for `\n<p>`.
  * Only texts whose first characters come nowhere else in them are always found.
  */
-function checkTriggers(texts: readonly string[]): void {
+function areFindable(texts: readonly string[]): boolean {
   const firsts = new Set(texts.map((text) => text[0]!));
-  for (const text of texts) {
-    if ([...text.slice(1)].some((character) => firsts.has(character))) {
-      throw new Error(
-        `${JSON.stringify(text)} can't be found reliably in text beside ${JSON.stringify(texts)}.`,
-      );
-    }
-  }
+  return texts.every((text) => !Array.from(text.slice(1)).some((character) => firsts.has(character)));
 }
 
 const SHORT: Readonly<Record<string, string>> = {

@@ -120,8 +120,61 @@ describe('a grammar', () => {
     matcher.dispose();
   });
 
-  it('refuses closers that could be missed', () => {
-    expect(() => new EbnfGrammar().textUntil('\n\n<end>')).toThrow(/reliably/);
-    expect(() => new EbnfGrammar().freeText([{ opener: '<a<b>', body: '"x"' }])).toThrow(/reliably/);
+  it('refuses several openers that could be missed', () => {
+    const openers = ['<a<b>', '<c>'].map((opener) => ({ opener, body: '"x"' }));
+    expect(() => new EbnfGrammar().freeText(openers)).toThrow(/reliably/);
+  });
+});
+
+describe('marks whose beginning comes again in them', () => {
+  const CLOSER = ']<]x>';
+  const texts = fc
+    .tuple(fc.string({ unit: fc.constantFrom(']', '<', 'x', '>', 'é'), maxLength: 7 }), fc.boolean())
+    .map(([text, isClosed]) => (isClosed ? text + CLOSER : text));
+  const agree = (grammar: EbnfGrammar, root: string, isRight: (text: string) => boolean) =>
+    fc.assert(
+      fc.asyncProperty(texts, async (text) => {
+        expect(await accepts(grammar, root, text), text).toBe(isRight(text));
+      }),
+      { numRuns: 150, examples: [[`]<${CLOSER}`], [`]<]<${CLOSER}`], [CLOSER], [`<]${CLOSER}`]] },
+    );
+  /** What stands before the closer, where it stands at the end and nowhere else. */
+  const closed = (text: string) => {
+    const end = text.indexOf(CLOSER);
+    return end >= 0 && end + CLOSER.length === text.length ? text.slice(0, end) : null;
+  };
+
+  it('close a text', async () => {
+    const grammar = new EbnfGrammar();
+    await agree(grammar, grammar.textUntil(CLOSER), (text) => closed(text) !== null);
+  });
+
+  it('close a text that is guarded', async () => {
+    const grammar = new EbnfGrammar();
+    const guard = grammar.guard({
+      kind: 'text',
+      language: [[{ min: 1, max: 4 }, { notPattern: 'xx' }]],
+      closer: CLOSER,
+    });
+    await agree(grammar, `${guard} ${grammar.textUntil(CLOSER)}`, (text) => {
+      const guarded = closed(text);
+      return guarded !== null && /^(?!.*xx).{1,4}$/.test(guarded);
+    });
+  });
+
+  it('leave free text', async () => {
+    const grammar = new EbnfGrammar();
+    const dispatch = { opener: CLOSER, body: '"é"' };
+    const isFollowed = (text: string) =>
+      text
+        .split(CLOSER)
+        .slice(1)
+        .every((part) => part.startsWith('é'));
+    await agree(grammar, grammar.freeText([dispatch]), isFollowed);
+    const once = new EbnfGrammar();
+    await agree(once, once.freeText([dispatch], { isOnce: true }), (text) => {
+      const [, part, more] = text.split(CLOSER);
+      return more === undefined && (part === undefined || part === 'é');
+    });
   });
 });

@@ -1,11 +1,12 @@
 import { DEAD } from '../language/automaton.ts';
+import { bordersOf } from '../language/borders.ts';
 import type { Language } from '../language/language.ts';
 
 /** How a text is spelled and ended. */
 export interface Spelling {
   /** The quotes around it, inside of which a backslash escapes; empty for a text that stands as it is. */
   quote: string;
-  /** Text that ends a plain text; its first character comes nowhere else in it. */
+  /** Text that ends a plain text; of no more characters than `LONGEST_CLOSER`. */
   closer: string;
   /** The closer ends the text only with an added token behind it, which is not seen here. */
   isClosedByToken: boolean;
@@ -13,6 +14,9 @@ export interface Spelling {
 
 export const Outcome = { dead: 0, alive: 1, finished: 2 } as const;
 export type Outcome = (typeof Outcome)[keyof typeof Outcome];
+
+/** A bit for each of its characters, and one for none. */
+export const LONGEST_CLOSER = 30;
 
 /** Numbers that one place in a text takes. */
 export const PLACE_SIZE = 7;
@@ -23,14 +27,16 @@ const Mode = { plain: 0, utf8: 1, escape: 2, hex: 3, wantBackslash: 4, wantU: 5 
 /**
  * Follows a text of a language byte by byte. Places are rows of an array, so that thousands of tokens can be tried
  * without making objects: the state of the language, the mode, bytes or digits that are missing, their value so
- * far, the length of the character or the first half of a pair, characters of the closer, and whether the text
- * was whole before them.
+ * far, the length of the character or the first half of a pair, characters of the closer, and of each of the last
+ * characters whether the text was whole before it: bit 0 is that of the last one.
  */
 export class Walker {
   readonly #language: Language;
   /** Code of the quote; -1 without one. */
   readonly #quote: number;
   readonly #closer: readonly number[];
+  /** By characters of the closer: how many of them, fewer, the same characters may be too. */
+  readonly #borders: readonly number[];
   readonly #isClosedByToken: boolean;
   readonly #places: Int32Array;
 
@@ -40,6 +46,9 @@ export class Walker {
     this.#quote = quote === '' ? -1 : quote.charCodeAt(0);
     this.#isClosedByToken = isClosedByToken;
     this.#closer = Array.from(closer, (character) => character.codePointAt(0)!);
+    if (this.#closer.length > LONGEST_CLOSER)
+      throw new Error(`${JSON.stringify(closer)} is too long a closer.`);
+    this.#borders = bordersOf(this.#closer);
     this.#places = new Int32Array(rows * PLACE_SIZE);
   }
 
@@ -190,12 +199,18 @@ export class Walker {
     const state = this.#places[to]!;
     if (state !== DEAD && this.#language.admits(state, low, high)) return Outcome.alive;
     if (this.#closer.length === 0) return Outcome.dead;
-    const matched = this.#places[to + 5]!;
-    const within = (character: number) => character >= low && character <= high;
-    const isWhole =
-      matched > 0 ? this.#places[to + 6] === 1 : state !== DEAD && this.#language.accepts(state);
-    const next = this.#closer[matched];
-    return isWhole && next !== undefined && within(next) ? Outcome.alive : Outcome.dead;
+    const within = (character: number | undefined) =>
+      character !== undefined && character >= low && character <= high;
+    for (let matched = this.#places[to + 5]!; matched > 0; matched = this.#borders[matched]!) {
+      if (this.#wasWhole(to, matched) && within(this.#closer[matched])) return Outcome.alive;
+    }
+    const isWhole = state !== DEAD && this.#language.accepts(state);
+    return isWhole && within(this.#closer[0]) ? Outcome.alive : Outcome.dead;
+  }
+
+  /** Whether the text was whole before its last `count` characters. */
+  #wasWhole(at: number, count: number): boolean {
+    return ((this.#places[at + 6]! >> (count - 1)) & 1) === 1;
   }
 
   #character(to: number, codePoint: number): Outcome {
@@ -203,20 +218,23 @@ export class Walker {
     const state = places[to]!;
     places[to + 1] = Mode.plain;
     if (this.#closer.length > 0) {
-      const matched = places[to + 5]!;
-      if (matched > 0 && codePoint === this.#closer[matched]) places[to + 5] = matched + 1;
-      else if (codePoint === this.#closer[0]) {
-        places[to + 5] = 1;
-        places[to + 6] = state !== DEAD && this.#language.accepts(state) ? 1 : 0;
-      } else places[to + 5] = 0;
-      if (places[to + 5] === this.#closer.length && !this.#isClosedByToken) {
-        return places[to + 6] ? Outcome.finished : Outcome.dead;
+      const isWhole = state !== DEAD && this.#language.accepts(state);
+      places[to + 6] = ((places[to + 6]! << 1) | (isWhole ? 1 : 0)) & ((1 << LONGEST_CLOSER) - 1);
+      let matched = places[to + 5]!;
+      while (matched > 0 && codePoint !== this.#closer[matched]) matched = this.#borders[matched]!;
+      if (codePoint === this.#closer[matched]) matched++;
+      places[to + 5] = matched;
+      if (matched === this.#closer.length && !this.#isClosedByToken) {
+        return this.#wasWhole(to, matched) ? Outcome.finished : Outcome.dead;
       }
     }
     const next = state === DEAD ? DEAD : this.#language.step(state, codePoint);
     places[to] = next;
     if (next !== DEAD) return Outcome.alive;
-    return places[to + 5]! > 0 && places[to + 6] === 1 ? Outcome.alive : Outcome.dead;
+    for (let matched = places[to + 5]!; matched > 0; matched = this.#borders[matched]!) {
+      if (this.#wasWhole(to, matched)) return Outcome.alive;
+    }
+    return Outcome.dead;
   }
 }
 
@@ -225,7 +243,7 @@ export const isPlainPlace = (place: Int32Array) => place[1] === Mode.plain && pl
 
 /** Whether the text of a closer of so many characters has just come, behind a whole text. */
 export const isBehindCloser = (place: Int32Array, length: number) =>
-  place[1] === Mode.plain && place[5] === length && place[6] === 1;
+  place[1] === Mode.plain && place[5] === length && ((place[6]! >> (length - 1)) & 1) === 1;
 
 const ESCAPES: Readonly<Record<number, number>> = {
   34: 0x22,

@@ -1,13 +1,32 @@
 import type { Conjunction } from './alternatives.ts';
 import { pathTo } from './schema.ts';
-import { arrayShape } from './shape.ts';
+import { arrayShape, type Both } from './shape.ts';
 import type { Branch, ValueRules } from './value-rules.ts';
 
 /** Repetitions that a grammar counts; beyond, they are checked afterwards. */
 export const MOST_COUNTED = 1000;
 
+/** How a list stands. Parts of it are expressions. */
+export interface ListNotation {
+  open: string;
+  close: string;
+  /** Between two items; empty for nothing. */
+  comma: string;
+  /** An item of these schemas, by its index or that of the first like it; null if none fits. */
+  item(schemas: Both, index: number): string | null;
+}
+
 /** Arrays that fit the nodes; null if none does. */
-export function arrayExpression(rules: ValueRules, nodes: Conjunction): Branch | null {
+export function arrayExpression(
+  rules: ValueRules,
+  nodes: Conjunction,
+  notation: ListNotation = {
+    open: '"["',
+    close: '"]"',
+    comma: rules.comma,
+    item: (schemas) => rules.rule(schemas),
+  },
+): Branch | null {
   const shape = arrayShape(rules.document, nodes, rules.report);
   const { min } = shape;
   let { max } = shape;
@@ -20,7 +39,7 @@ export function arrayExpression(rules: ValueRules, nodes: Conjunction): Branch |
   }
   const first: string[] = [];
   for (const schemas of shape.first) {
-    const name = first.length < max ? rules.rule(schemas) : null;
+    const name = first.length < max ? notation.item(schemas, first.length) : null;
     // An item that nothing fits ends the array before it.
     if (name === null) {
       max = Math.min(max, first.length);
@@ -28,34 +47,35 @@ export function arrayExpression(rules: ValueRules, nodes: Conjunction): Branch |
     }
     first.push(name);
   }
-  const rest = first.length < max ? rules.rule(shape.rest) : null;
+  const rest = first.length < max ? notation.item(shape.rest, first.length) : null;
   if (rest === null) max = Math.min(max, first.length);
   if (min > max) return null;
   const needs = [...first.slice(0, min), ...(rest !== null && min > first.length ? [rest] : [])];
-  return { expression: `"[" ${arrayBody(rules, first, rest, min, max)}`, needs };
+  return { expression: `${notation.open} ${arrayBody(rules, notation, first, rest, min, max)}`, needs };
 }
 
 function arrayBody(
-  rules: ValueRules,
+  { grammar }: ValueRules,
+  { comma, close }: ListNotation,
   first: readonly string[],
   rest: string | null,
   min: number,
   max: number,
 ): string {
-  const comma = (index: number) => (index === 0 ? '' : `${rules.comma} `);
+  const behind = (item: string) => (comma === '' ? item : `${comma} ${item}`);
   const tail = (index: number): string => {
-    if (index >= max) return '"]"';
+    if (index >= max) return close;
     if (index < first.length) {
       const next = tail(index + 1);
-      const item = `${comma(index)}${first[index]} ${next}`;
-      return index < min ? item : rules.grammar.rule('items', `${item} | "]"`);
+      const item = `${index === 0 ? first[index] : behind(first[index]!)} ${next}`;
+      return index < min ? item : grammar.rule('items', `${item} | ${close}`);
     }
-    if (rest === null) return '"]"';
+    if (rest === null) return close;
     if (index === 0) {
-      const more = repeat(`${rules.comma} ${rest}`, min - 1, max - 1);
-      return min > 0 ? `${rest} ${more} "]"` : `(${rest} ${more})? "]"`;
+      const more = repeat(behind(rest), min - 1, max - 1);
+      return min > 0 ? `${rest} ${more} ${close}` : `(${rest} ${more})? ${close}`;
     }
-    return `${repeat(`${rules.comma} ${rest}`, min - index, max - index)} "]"`;
+    return `${repeat(behind(rest), min - index, max - index)} ${close}`;
   };
   return tail(0);
 }

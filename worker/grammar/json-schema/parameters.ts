@@ -1,11 +1,13 @@
 /** Arguments that are written as parameters, one after the other, in the format of a family. */
+import { type Schema, SchemaView } from '../../../src/parser/schema.ts';
 import type { EbnfGrammar } from '../ebnf.ts';
 import type { LanguagePart, LanguageSpec } from '../guard/spec.ts';
 import { escapeRegex } from '../language/regex.ts';
-import { commonTypes } from './alternatives.ts';
+import { type Conjunction, commonTypes, valuesOf } from './alternatives.ts';
+import { arrayExpression } from './array-rules.ts';
 import { jsonNotation } from './notation.ts';
 import { ANY_INTEGER, ANY_NUMBER } from './numbers.ts';
-import { SchemaDocument, schemaError } from './schema.ts';
+import { type JsonType, SchemaDocument, schemaError } from './schema.ts';
 import { sequence } from './sequence.ts';
 import { type Both, type ObjectShape, objectShape } from './shape.ts';
 import { canFollow } from './strings.ts';
@@ -28,6 +30,11 @@ export interface ParameterStyle {
   verbatim?: { start: string; end: string };
   /** A line break at a border of a value is markup: no text begins or ends with one. */
   trimsLineBreaks?: boolean;
+  /**
+   * Parameters are elements: values that are lists or objects hold further ones, a list's items under this name.
+   * Behind `close` the key comes again, and `closeEnd`. Their tags are known by their letters.
+   */
+  elements?: { item: string; closeEnd: string };
 }
 
 /**
@@ -47,15 +54,20 @@ export function parametersRule(
   const document = new SchemaDocument(schema, options.path);
   // Inside of JSON nothing may look like the closer.
   const closer = style.close.trim();
-  const marks = [closer, ...(style.avoid?.([]) ?? [])].filter((text) => !grammar.hasToken(text));
-  const escapes = [...new Set(marks.map((text) => text[0]!))].join('');
+  const marks = [closer, ...(style.avoid?.([]) ?? [])].filter(
+    (text) => style.elements || !grammar.hasToken(text),
+  );
+  const escapes = [...new Set(marks.map((text) => /[^{}[\],:"]/.exec(text)![0]))].join('');
   const rules = new ValueRules(grammar, document, { ...options, notation: jsonNotation(grammar, escapes) });
   const { root } = document;
   const alternatives = root === false ? [] : rules.alternatives(root === true ? [] : [root]);
-  const writer = new ParameterWriter(rules, style, closer);
+  const writer = new ParameterWriter(rules, style, closer, new SchemaView(schema));
   const found = alternatives.flatMap((nodes) => {
     if (!commonTypes(nodes).includes('object')) return [];
-    const expression = writer.object(objectShape(document, nodes, rules.options.isClosed, rules.report));
+    const expression = writer.object(
+      objectShape(document, nodes, rules.options.isClosed, rules.report),
+      schema,
+    );
     return expression === null ? [] : [expression];
   });
   if (found.length === 0) {
@@ -78,23 +90,31 @@ class ParameterWriter {
   /** The closer without the white space around it. */
   readonly #closer: string;
 
-  constructor(rules: ValueRules, style: ParameterStyle, closer: string) {
+  /** How the parser sees the schema: by it elements are read. */
+  readonly #view: SchemaView;
+  /** Rules of what elements hold, by the schemas for the grammar and the parser. */
+  readonly #held = new Map<string, string | null>();
+  readonly #viewed: Schema[] = [];
+
+  constructor(rules: ValueRules, style: ParameterStyle, closer: string, view: SchemaView) {
+    this.#view = view;
     this.#rules = rules;
     this.#grammar = rules.grammar;
     this.#style = style;
     this.#closer = closer;
   }
 
-  object(shape: ObjectShape): string | null {
+  /** @param schema the parser's */
+  object(shape: ObjectShape, schema: Schema): string | null {
     const keys = shape.properties.map(({ key }) => key);
     const members: { expression: string; isRequired: boolean }[] = [];
     for (const { key, isRequired, schemas } of shape.properties) {
-      const expression = this.#parameter(key, schemas, keys);
+      const expression = this.#parameter(key, schemas, keys, this.#view.property(schema, key));
       if (expression !== null) members.push({ expression, isRequired });
       else if (isRequired) return null;
     }
     const required = members.filter(({ isRequired }) => isRequired).length;
-    const other = keys.length === 0 && shape.names?.length === 0 ? this.#others(shape) : null;
+    const other = keys.length === 0 && shape.names?.length === 0 ? this.#others(shape, schema) : null;
     if (required > shape.max) return null;
     return sequence(this.#grammar, {
       members,
@@ -106,18 +126,30 @@ class ParameterWriter {
     });
   }
 
-  #others({ others }: ObjectShape): string | null {
+  #others({ others }: ObjectShape, schema: Schema): string | null {
     const [plain] = others.filter(({ patterns }) => patterns.length === 0);
     if (others.length !== 1 || !plain) return null;
-    return this.#parameter(null, plain.schemas, []);
+    const [node] = plain.schemas ?? [];
+    // A key that comes twice makes a list of its values.
+    if (node && this.#style.elements) this.#rules.report({ keyword: 'type', path: node.path });
+    return this.#parameter(null, plain.schemas, [], this.#view.property(schema, ANY_KEY));
   }
 
   /** One parameter; with `null` for its key, one of any key. Null if no value fits. */
-  #parameter(key: string | null, schemas: Both, keys: readonly string[]): string | null {
+  #parameter(key: string | null, schemas: Both, keys: readonly string[], schema: Schema): string | null {
     if (schemas === null) return null;
-    const { strings, others } = this.#rules.contents(schemas);
+    const elements = this.#style.elements ? this.#elements(schemas, schema) : null;
+    const { strings, others } = this.#rules.contents(schemas, (type) => type !== elements?.type);
     const json = others.length > 0 ? this.#json(others.map(({ expression }) => expression)) : null;
     const text = strings.length > 0 ? this.#text(strings, keys) : null;
+    if (elements) {
+      const held =
+        elements.held === null ? [] : [`${elements.held} ${this.#grammar.markup(this.#style.close)}`];
+      const values = [...(json ? [json] : []), ...held];
+      return values.length > 0
+        ? this.#pair(key, 'json', this.#grammar.rule('value', values.join(' | ')))
+        : null;
+    }
     if (json === null || text === null) {
       if (text !== null) return this.#pair(key, 'text', text);
       return json === null ? null : this.#pair(key, 'json', json);
@@ -137,6 +169,55 @@ class ParameterWriter {
         keys,
       ),
     );
+  }
+
+  /**
+   * Lists or objects as elements, where the parser reads them as what they are; null where they stand as JSON.
+   *
+   * @param schema the parser's
+   */
+  #elements(schemas: Conjunction, schema: Schema): { type: JsonType; held: string | null } | null {
+    const seen = this.#view.types(schema);
+    if (!seen || seen.has('string')) return null;
+    const type = seen.has('array') ? 'array' : 'object';
+    const alternatives = this.#rules.alternatives(schemas);
+    const able = alternatives.filter(
+      (nodes) => commonTypes(nodes).includes(type) && !nodes.some((node) => valuesOf(node.keywords)),
+    );
+    const [nodes] = able;
+    if (!seen.has(type) || able.length !== 1 || !nodes) return null;
+    if (alternatives.some((alternative) => this.#rules.stringLanguage(alternative))) return null;
+    const { document, options, report } = this.#rules;
+    const shape = type === 'object' ? objectShape(document, nodes, options.isClosed, report) : null;
+    // A key that the model chooses may come twice, which makes a list.
+    if (shape && (shape.others.some((other) => other.schemas !== null) || shape.names?.length !== 0))
+      return null;
+    const key = `${type} ${nodes.map(({ id }) => id).join()} ${this.#numberOf(schema)}`;
+    const known = this.#held.get(key);
+    if (known !== undefined) return { type, held: known };
+    const name = this.#grammar.reserve('elements');
+    this.#held.set(key, name);
+    const body = shape ? this.object(shape, schema) : this.#items(nodes, schema);
+    // As JSON it is known whether values have an end.
+    if (body === null || this.#rules.rule(nodes) === null) this.#held.set(key, null);
+    else this.#grammar.define(name, body);
+    return { type, held: this.#held.get(key)! };
+  }
+
+  #items(nodes: Conjunction, schema: Schema): string | null {
+    const { item } = this.#style.elements!;
+    const branch = arrayExpression(this.#rules, nodes, {
+      open: '""',
+      close: '""',
+      comma: '',
+      item: (schemas, index) => this.#parameter(item, schemas, [], this.#view.item(schema, index)),
+    });
+    return branch?.expression ?? null;
+  }
+
+  #numberOf(schema: Schema): number {
+    if (!this.#viewed.includes(schema)) this.#viewed.push(schema);
+    return this.#viewed.indexOf(schema);
   }
 
   /** Text or JSON, where nothing before the value tells which. */
@@ -181,18 +262,38 @@ class ParameterWriter {
       written = `${this.#grammar.literal(key)} ${this.#grammar.markup(closer)}`;
     }
     const rest = after === closer ? '' : ` ${this.#grammar.markup(after.slice(closer.length))}`;
-    return this.#grammar.rule('parameter', `${this.#grammar.markup(before)} ${written}${rest} ${value}`);
+    const parameter = `${this.#grammar.markup(before)} ${written}${rest} ${value}`;
+    return this.#grammar.rule('parameter', `${parameter}${this.#end(key)}`);
+  }
+
+  /** What stands behind the closer; a key that the model chooses need not be the same there. */
+  #end(key: string | null): string {
+    const { elements } = this.#style;
+    if (!elements) return '';
+    const name = key === null ? '[A-Za-z_] [A-Za-z0-9_.-]*' : this.#grammar.literal(key);
+    return ` ${name} ${this.#grammar.markup(elements.closeEnd)}`;
   }
 
   /** @throws BadRequestError for a key that would not be read as it is */
   #checkKey(key: string, closer: string | null): void {
     const isRead = /^\S(?:.*\S)?$/.test(key) && key.length <= LONGEST_KEY;
-    if (isRead && (closer === null || !key.includes(closer))) return;
+    if (isRead && !this.#isMark(key) && (closer === null || !key.includes(closer))) return;
     throw schemaError(
       `The property ${JSON.stringify(key)} can't be written in the calls of this model: name it with letters, digits and "_".`,
       this.#rules.options.path,
       'schema_unsupported',
     );
+  }
+
+  /** Whether a tag with this key means something else. */
+  #isMark(key: string): boolean {
+    const { open, elements } = this.#style;
+    if (!elements) return false;
+    const marks = [...this.#marks([]), this.#closer];
+    return [open(key, 'text'), this.#closer + key + elements.closeEnd].some((tag) => {
+      const before = tag.length - (key + elements.closeEnd).length;
+      return marks.some((mark) => mark.length > before && tag.startsWith(mark));
+    });
   }
 
   #json(expressions: readonly string[]): string {
@@ -225,7 +326,8 @@ class ParameterWriter {
 
   /** Texts besides the closer that no text holds. What is an added token is no marker in ordinary ones. */
   #marks(keys: readonly string[]): string[] {
-    return (this.#style.avoid?.(keys) ?? []).filter((text) => !this.#grammar.hasToken(text));
+    const marks = this.#style.avoid?.(keys) ?? [];
+    return marks.filter((text) => this.#style.elements || !this.#grammar.hasToken(text));
   }
 
   /** What a text between verbatim marks is, the marks included. */
@@ -247,8 +349,9 @@ class ParameterWriter {
     const tail = after === '' ? '' : ` ${this.#grammar.markup(after)}`;
     const isAny = strings.some((parts) => parts.length === 0);
     const isToken = this.#grammar.hasToken(this.#closer);
-    const avoided = [...this.#marks(keys), ...(isToken ? [] : [this.#closer])];
-    if (isAny && avoided.length === (isToken ? 0 : 1) && !trimsLineBreaks)
+    const marks = [...this.#marks(keys), ...(isToken ? [] : [this.#closer])];
+    const avoided = marks.filter((text) => !marks.some((other) => other !== text && text.includes(other)));
+    if (isAny && avoided.every((text) => text === this.#closer) && !trimsLineBreaks)
       return `${this.#grammar.textUntil(this.#closer)}${tail}`;
     // White space before the closer is the text's own, where it can't be told apart.
     const closer = isAny || isToken ? this.#closer : close.slice(0, start) + this.#closer;

@@ -138,8 +138,15 @@ export class ValueRules {
     }
   }
 
-  /** All that a value may be: the languages of its strings (an empty list of parts: any string), and the rest. */
-  contents(nodes: Conjunction): { strings: LanguagePart[][]; others: Branch[] } {
+  /**
+   * All that a value may be: the languages of its strings (an empty list of parts: any string), and the rest.
+   *
+   * @param isWritten says which types, strings aside, are wanted
+   */
+  contents(
+    nodes: Conjunction,
+    isWritten: (type: JsonType) => boolean = () => true,
+  ): { strings: LanguagePart[][]; others: Branch[] } {
     const strings: LanguagePart[][] = [];
     const others: Branch[] = [];
     for (const alternative of this.alternatives(nodes)) {
@@ -153,7 +160,8 @@ export class ValueRules {
         continue;
       }
       for (const type of commonTypes(alternative)) {
-        const branch = type === 'string' ? null : this.#typed(type, alternative);
+        if (type === 'string' || !isWritten(type)) continue;
+        const branch = this.#typed(type, alternative);
         if (branch) others.push(branch);
       }
     }

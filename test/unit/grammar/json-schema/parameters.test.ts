@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { loadFormat } from '../../../../src/formats/index.ts';
 import { EbnfGrammar } from '../../../../worker/grammar/ebnf.ts';
 import {
   type ParameterStyle,
@@ -172,6 +173,19 @@ it.each([
     }),
   );
 });
+
+it.each(['tool_call', 'invoke', '/a', 'a>b'])(
+  'refuses keys that make a tag mean something else: %s',
+  async (key) => {
+    const { tools } = await loadFormat({ reasoning: null, tools: 'minimax_m3' });
+    const family = { model: tiny, style: tools!.writing!.arguments as ParameterStyle, write: () => '' };
+    for (const properties of [{ [key]: {} }, { a: object({ [key]: { type: 'null' } }) }]) {
+      expect(() => compile(family, object(properties))).toThrow(
+        expect.objectContaining({ code: 'schema_unsupported', message: expect.stringContaining(key) }),
+      );
+    }
+  },
+);
 
 it('writes keys as text, also where they spell an added token', () => {
   const { source } = compile(FAMILIES.glm!, object({ '<arg_key>': { type: 'integer' } }, ['<arg_key>']));
