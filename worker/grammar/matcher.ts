@@ -274,5 +274,7 @@ const utf8 = (bytes: string) =>
 /** The key whose text up to its closing quote, and perhaps beyond, was written. */
 function unquote(bytes: string): string {
   const end = /^(?:[^"\\]|\\.)*/s.exec(utf8(bytes))![0];
-  return JSON.parse(`"${end}"`) as string;
+  // JSON has all the escapes but that of a single quote.
+  const escaped = end.replace(/\\(.)/gs, (spelled, character) => (character === "'" ? "'" : spelled));
+  return JSON.parse(`"${escaped}"`) as string;
 }

@@ -64,6 +64,25 @@ describe('keywords', () => {
     }
   });
 
+  it('have dicts whose keys tell their classes, whatever their escapes', async () => {
+    const { source } = compile({
+      type: 'object',
+      properties: {
+        o: {
+          type: 'object',
+          patternProperties: { "^it's$": { type: 'integer' } },
+          additionalProperties: { type: 'null' },
+        },
+      },
+    });
+    for (const text of ['o={"it\\\'s": 1}', 'o={"it\'s": 1, "\\"": None}', 'o={"\\u0069t\'s": 1}']) {
+      expect(await reads(model, source, text), text).toMatchObject({ isAccepted: true });
+    }
+    for (const text of ['o={"it\\\'s": None}', 'o={"\\"": 1}']) {
+      expect(await reads(model, source, text), text).toMatchObject({ isAccepted: false });
+    }
+  });
+
   it('refer to values of their own kind', async () => {
     const { source, checks } = compile({
       type: 'object',
