@@ -1,20 +1,23 @@
 /**
- * Which tokens may be drawn. The whole vocabulary is never sorted: top-k keeps a heap of k, top-p sorts into
- * buckets by distance from the largest logit and orders only the bucket in which the mass is reached.
+ * Which tokens may be drawn. All steps go down one order, best first: the larger logit, of equal ones the smaller id.
+ * What top-k, top-p and min-p keep are beginnings of it, and the token drawn is the one at which the summed
+ * probability reaches the random number; so a row and its best tokens alone give the same token. The whole vocabulary
+ * is never sorted: top-k keeps a heap of k, the others sort into buckets by distance from the largest logit and order
+ * only the bucket in which the mass is reached.
  */
 
-/** Token ids with their logits, in no particular order. */
+/** Token ids with their logits, in any order. */
 export interface Candidates {
   ids: Int32Array;
   logits: Float64Array;
   count: number;
 }
 
-/** The larger logit wins; of equal ones the smaller id, so that every run keeps the same tokens. */
-const isBefore = (logit: number, id: number, otherLogit: number, otherId: number) =>
+/** Whether the first token is the better one. */
+export const isBefore = (logit: number, id: number, otherLogit: number, otherId: number) =>
   logit > otherLogit || (logit === otherLogit && id < otherId);
 
-/** The `k` tokens of the largest logits; `-Infinity` is never among them. */
+/** The `k` tokens of the largest logits, best first; `-Infinity` is never among them. */
 export function topK(logits: Float32Array, k: number): Candidates {
   const capacity = Math.min(k, logits.length);
   const ids = new Int32Array(capacity);
@@ -39,12 +42,12 @@ export function topK(logits: Float32Array, k: number): Candidates {
       child = parent;
     }
   };
-  const siftDown = () => {
+  const siftDown = (length: number) => {
     let parent = 0;
     for (;;) {
       let worst = parent;
       for (const child of [2 * parent + 1, 2 * parent + 2]) {
-        if (child < count && isWorse(child, worst)) worst = child;
+        if (child < length && isWorse(child, worst)) worst = child;
       }
       if (worst === parent) return;
       swap(worst, parent);
@@ -62,8 +65,13 @@ export function topK(logits: Float32Array, k: number): Candidates {
       // Ids ascend, so a later token of an equal logit never displaces an earlier one.
       ids[0] = id;
       kept[0] = logit;
-      siftDown();
+      siftDown(count);
     }
+  }
+  // The worst goes behind the rest, again and again.
+  for (let length = count - 1; length > 0; length--) {
+    swap(0, length);
+    siftDown(length);
   }
   return { ids, logits: kept, count };
 }
@@ -87,21 +95,21 @@ const bucketCount = 512;
 const bucketsPerLogit = 16;
 
 /**
- * The fewest most probable tokens whose probabilities sum to at least `p`, at least one.
+ * The shortest beginning of the order whose probabilities sum to at least `share`, one token or more. The last token is
+ * the one that completes it; the others are in any order.
  *
  * @param max the largest of the candidates' logits
  */
-export function topP(candidates: Candidates, p: number, max: number): Candidates {
+export function topP(candidates: Candidates, share: number, max: number): Candidates {
   const { ids, logits, count } = candidates;
   const mass = new Float64Array(bucketCount);
   const bucketOf = (logit: number) => Math.min(bucketCount - 1, Math.floor((max - logit) * bucketsPerLogit));
-  let total = 0;
   for (let index = 0; index < count; index++) {
-    const weight = Math.exp(logits[index]! - max);
-    total += weight;
-    mass[bucketOf(logits[index]!)]! += weight;
+    mass[bucketOf(logits[index]!)]! += Math.exp(logits[index]! - max);
   }
-  const target = p * total;
+  let total = 0;
+  for (const weight of mass) total += weight;
+  const target = share * total;
   let reached = 0;
   let last = 0;
   while (last < bucketCount - 1 && reached + mass[last]! < target) reached += mass[last++]!;
@@ -119,10 +127,12 @@ export function topP(candidates: Candidates, p: number, max: number): Candidates
   }
   border.sort((a, b) => (isBefore(a.logit, a.id, b.logit, b.id) ? -1 : 1));
   for (const { id, logit } of border) {
-    if (kept > 0 && reached >= target) break;
+    const weight = Math.exp(logit - max);
+    // Rounding may leave a remainder: no token without any weight takes it.
+    if (kept > 0 && (reached >= target || weight === 0)) break;
     ids[kept] = id;
     logits[kept++] = logit;
-    reached += Math.exp(logit - max);
+    reached += weight;
   }
   return { ids, logits, count: kept };
 }
@@ -151,21 +161,8 @@ export function largest(candidates: Candidates): number {
   return max;
 }
 
-/** Draws one token by its probability; `point` is uniform in [0, 1). */
+/** Draws one token by its probability; `point` is uniform in [0, 1). The arrays are left in another order. */
 export function draw(candidates: Candidates, max: number, point: number): number {
-  const { ids, logits, count } = candidates;
-  let total = 0;
-  for (let index = 0; index < count; index++) {
-    const weight = Math.exp(logits[index]! - max);
-    logits[index] = weight;
-    total += weight;
-  }
-  let rest = point * total;
-  for (let index = 0; index < count; index++) {
-    rest -= logits[index]!;
-    if (rest < 0) return ids[index]!;
-  }
-  // Rounding may leave a remainder: the last token that has any weight.
-  for (let index = count - 1; index > 0; index--) if (logits[index]! > 0) return ids[index]!;
-  return ids[0]!;
+  const reached = topP(candidates, point, max);
+  return reached.ids[reached.count - 1]!;
 }

@@ -1,6 +1,7 @@
 import { InvalidLogitsError } from '../../src/errors.ts';
 import type { SamplingOptions } from '../../src/protocol.ts';
-import { all, draw, largest, minP, topK, topP } from './candidates.ts';
+import { Adjustments } from './adjustments.ts';
+import { all, type Candidates, draw, largest, minP, topK, topP } from './candidates.ts';
 import { createRandomSource, type RandomSource } from './random.ts';
 
 /**
@@ -9,12 +10,8 @@ import { createRandomSource, type RandomSource } from './random.ts';
 export class Sampler {
   readonly #options: SamplingOptions;
   readonly #random: RandomSource;
-  /** Tokens of prompt and answer, for the repetition penalty. */
-  readonly #seen = new Set<number>();
-  /** How often the answer has each token. */
-  readonly #counts = new Map<number, number>();
-  #scratch = new Float32Array(0);
-  #allowed = new Float32Array(0);
+  readonly #adjustments: Adjustments;
+  readonly #masking = new Masking();
 
   /**
    * @param seed replaces `options.seed`, which may be `null`
@@ -23,9 +20,7 @@ export class Sampler {
   constructor(options: SamplingOptions, seed: number, stream: number, promptTokenIds: ArrayLike<number>) {
     this.#options = options;
     this.#random = createRandomSource(seed, stream);
-    if (options.repetitionPenalty !== 1) {
-      for (let index = 0; index < promptTokenIds.length; index++) this.#seen.add(promptTokenIds[index]!);
-    }
+    this.#adjustments = new Adjustments(options, promptTokenIds);
   }
 
   /**
@@ -36,22 +31,28 @@ export class Sampler {
    * @throws InvalidLogitsError when there is a NaN or no finite largest value
    */
   next(logits: Float32Array, mask: Uint32Array | null = null): number {
-    const id = this.#choose(mask ? this.#masked(logits, mask) : logits);
+    const row = this.#adjustments.apply(mask ? this.#masking.apply(logits, mask) : logits);
+    const best = greedy(row);
+    const isGreedy = this.#options.temperature === 0;
+    const id = isGreedy ? best : drawFromRow(row, row[best]!, this.#options, this.#random.next());
     this.take(id);
     return id;
   }
 
   /** A token that was not drawn counts as part of the answer too. */
   take(id: number): void {
-    if (this.#options.repetitionPenalty !== 1) this.#seen.add(id);
-    if (this.#options.presencePenalty !== 0 || this.#options.frequencyPenalty !== 0) {
-      this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
-    }
+    this.#adjustments.take(id);
   }
+}
 
-  #masked(row: Float32Array, mask: Uint32Array): Float32Array {
-    if (this.#allowed.length !== row.length) this.#allowed = new Float32Array(row.length);
-    const allowed = this.#allowed;
+/** Rows with the tokens that may not come at `-Infinity`. */
+export class Masking {
+  #row = new Float32Array(0);
+
+  /** A copy of the row; the next call reuses it. */
+  apply(row: Float32Array, mask: Uint32Array): Float32Array {
+    if (this.#row.length !== row.length) this.#row = new Float32Array(row.length);
+    const allowed = this.#row;
     for (let word = 0, start = 0; start < row.length; word++, start += 32) {
       const bits = mask[word] ?? 0;
       const end = Math.min(start + 32, row.length);
@@ -62,38 +63,37 @@ export class Sampler {
     }
     return allowed;
   }
+}
 
-  #choose(row: Float32Array): number {
-    const { temperature, topK: k, topP: p, minP: share } = this.#options;
-    const logits = this.#penalize(row);
-    const best = greedy(logits);
-    if (temperature === 0) return best;
-    let candidates = k > 0 && k < logits.length ? topK(logits, k) : all(logits);
-    // Differences are divided, not logits, so that a tiny temperature can't overflow to Infinity.
-    const top = logits[best]!;
-    for (let index = 0; index < candidates.count; index++) {
-      candidates.logits[index] = (candidates.logits[index]! - top) / temperature;
-    }
-    const max = largest(candidates);
-    if (p < 1) candidates = topP(candidates, p, max);
-    if (share > 0) candidates = minP(candidates, share, max);
-    return draw(candidates, max, this.#random.next());
-  }
+/**
+ * Draws from a whole row.
+ *
+ * @param top the row's largest value, finite
+ * @param point uniform in [0, 1)
+ */
+export function drawFromRow(row: Float32Array, top: number, options: SamplingOptions, point: number): number {
+  const { topK: k } = options;
+  return drawFrom(k > 0 && k < row.length ? topK(row, k) : all(row), top, options, point);
+}
 
-  #penalize(row: Float32Array): Float32Array {
-    const { repetitionPenalty, presencePenalty, frequencyPenalty } = this.#options;
-    if (this.#seen.size === 0 && this.#counts.size === 0) return row;
-    if (this.#scratch.length !== row.length) this.#scratch = new Float32Array(row.length);
-    const logits = this.#scratch;
-    logits.set(row);
-    for (const id of this.#seen) {
-      if (id >= logits.length) continue;
-      const logit = logits[id]!;
-      logits[id] = logit > 0 ? logit / repetitionPenalty : logit * repetitionPenalty;
-    }
-    for (const [id, count] of this.#counts) logits[id]! -= presencePenalty + frequencyPenalty * count;
-    return logits;
-  }
+/** Draws from what top-k has left, which is scaled and filtered in place. */
+export function drawFrom(
+  candidates: Candidates,
+  top: number,
+  { temperature, topP: p, minP: share }: SamplingOptions,
+  point: number,
+): number {
+  scale(candidates, top, temperature);
+  const max = largest(candidates);
+  let kept = candidates;
+  if (p < 1) kept = topP(kept, p, max);
+  if (share > 0) kept = minP(kept, share, max);
+  return draw(kept, max, point);
+}
+
+/** Differences are divided, not logits, so that a tiny temperature can't overflow to Infinity. */
+export function scale({ logits, count }: Candidates, top: number, temperature: number): void {
+  for (let index = 0; index < count; index++) logits[index] = (logits[index]! - top) / temperature;
 }
 
 /** The token of the largest logit, the first of equal ones. */
@@ -106,14 +106,19 @@ export function greedy(logits: Float32Array): number {
       best = id;
       bestLogit = logit;
     } else if (Number.isNaN(logit)) {
-      throw new InvalidLogitsError(`The model's logits hold a NaN at token ${id}: ${advice}`);
+      throw notANumber(id);
     }
   }
-  if (best < 0 || bestLogit === Infinity) {
-    throw new InvalidLogitsError(`The model's logits have no finite largest value: ${advice}`);
-  }
+  if (best < 0 || bestLogit === Infinity) throw notFinite();
   return best;
 }
 
 const advice =
   "the device or the weight format computes wrong numbers. Try another dtype (for example 'q4' in place of 'q4f16') or device: 'wasm'.";
+
+/** @param id the first token without a number */
+export const notANumber = (id: number) =>
+  new InvalidLogitsError(`The model's logits hold a NaN at token ${id}: ${advice}`);
+
+export const notFinite = () =>
+  new InvalidLogitsError(`The model's logits have no finite largest value: ${advice}`);
