@@ -13,6 +13,8 @@ import { MadeVocabulary } from '../../conformance/vocabulary.ts';
 import { heapBytes } from '../heap.ts';
 
 const MEGABYTE = 1_000_000;
+/** Linear work takes seconds, also on a busy machine; work that grows with the stream takes hours. */
+const PATIENCE = 180_000;
 const WORDS = [' the', ' model', 'ing', ' word', 's', ' of', ' text', ',', ' and', '\n'];
 
 interface Stream {
@@ -92,33 +94,37 @@ describe('a million deltas', () => {
     ['XML arguments', { names: coder, parameters: title }, XML_OPENING, escapedText - 2],
   ];
 
-  it.each(streams)('%s: what is kept does not grow', async (_name, stream, opening, expected) => {
-    const { markup, pieces, start } = await openStream(stream);
-    const before = markup(opening);
-    const words = WORDS.map((word) => pieces(word, word.length)[0]!);
-    const choice = start();
-    choice.feed({ ids: before });
-    let length = 0;
-    const count = (chunks: readonly ChatCompletionChunkChoice[]) => {
-      for (const { delta } of chunks) length += textOf(delta).length;
-    };
-    const feed = (deltas: number) => {
-      for (let index = 0; index < deltas; index++)
-        count(choice.feed({ ids: [words[index % words.length]!] }));
-    };
-    feed(100_000);
-    const early = heapBytes();
-    feed(900_000);
-    expect(heapBytes() - early).toBeLessThan(MEGABYTE / 2);
-    count(choice.end('length'));
-    expect(length).toBe(expected);
-  });
+  it.each(streams)(
+    '%s: what is kept does not grow',
+    async (_name, stream, opening, expected) => {
+      const { markup, pieces, start } = await openStream(stream);
+      const before = markup(opening);
+      const words = WORDS.map((word) => pieces(word, word.length)[0]!);
+      const choice = start();
+      choice.feed({ ids: before });
+      let length = 0;
+      const count = (chunks: readonly ChatCompletionChunkChoice[]) => {
+        for (const { delta } of chunks) length += textOf(delta).length;
+      };
+      const feed = (deltas: number) => {
+        for (let index = 0; index < deltas; index++)
+          count(choice.feed({ ids: [words[index % words.length]!] }));
+      };
+      feed(100_000);
+      const early = heapBytes();
+      feed(900_000);
+      expect(heapBytes() - early).toBeLessThan(MEGABYTE / 2);
+      count(choice.end('length'));
+      expect(length).toBe(expected);
+    },
+    PATIENCE,
+  );
 });
 
 describe('an argument of five megabytes', () => {
   const sentence = 'The "quick" brown\tfox jumps over the lazy dog; it is <5 km away, isn\'t it?\n';
   const long = sentence.repeat(Math.ceil((5 * MEGABYTE) / sentence.length));
-  const numbers = Array.from({ length: 500_000 }, (_, index) => 1_000_000 + index);
+  const numbers = Array.from({ length: 500_000 }, (_, index) => 1_000_000 + (index % 2));
   const quoted = JSON.stringify(long);
   const list = JSON.stringify(numbers);
   const text = { type: 'string' };
@@ -138,18 +144,22 @@ describe('an argument of five megabytes', () => {
     ['delimited text', gemma, text, ['<|tool_call>call:note{title:<|"|>', long, '<|"|>}<tool_call|>'], long],
   ];
 
-  it.each(calls)('%s', async (_name, names, schema, [before, value, after], expected) => {
-    const parameters = { type: 'object', properties: { title: schema } };
-    const { markup, pieces, start } = await openStream({ names, parameters });
-    const ids = [...markup(before), ...pieces(value, 16), ...markup(after)];
-    const choice = start();
-    const said: string[] = [];
-    const startBytes = heapBytes();
-    for (const id of ids) for (const { delta } of choice.feed({ ids: [id] })) said.push(textOf(delta));
-    expect(heapBytes() - startBytes).toBeLessThan(10 * value.length);
-    const last = choice.end('eos').at(-1);
-    expect(last?.finish_reason).toBe('tool_calls');
-    const got = JSON.parse(said.join('')) as { title: unknown };
-    expect(JSON.stringify(got.title) === JSON.stringify(expected)).toBe(true);
-  });
+  it.each(calls)(
+    '%s',
+    async (_name, names, schema, [before, value, after], expected) => {
+      const parameters = { type: 'object', properties: { title: schema } };
+      const { markup, pieces, start } = await openStream({ names, parameters });
+      const ids = [...markup(before), ...pieces(value, 16), ...markup(after)];
+      const choice = start();
+      const said: string[] = [];
+      const startBytes = heapBytes();
+      for (const id of ids) for (const { delta } of choice.feed({ ids: [id] })) said.push(textOf(delta));
+      expect(heapBytes() - startBytes).toBeLessThan(10 * value.length);
+      const last = choice.end('eos').at(-1);
+      expect(last?.finish_reason).toBe('tool_calls');
+      const got = JSON.parse(said.join('')) as { title: unknown };
+      expect(JSON.stringify(got.title) === JSON.stringify(expected)).toBe(true);
+    },
+    PATIENCE,
+  );
 });
