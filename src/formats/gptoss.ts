@@ -12,7 +12,7 @@
  * is content; messages to the built-in tools are nothing of ours. Rests on the harmony format's specification and
  * the chat template of openai/gpt-oss-20b.
  */
-import { type ChannelFormat, CONTENT, REASONING, type States } from '../parser/format.ts';
+import { type ChannelFormat, CONTENT, REASONING, type State, type States } from '../parser/format.ts';
 import { JsonArgumentsReader } from '../parser/json-calls.ts';
 import type { Family } from './family.ts';
 
@@ -48,12 +48,13 @@ function route(header: string): string {
   return channel === 'final' || (channel === 'commentary' && recipient(header) === null) ? CONTENT : IGNORED;
 }
 
-/** Text where a header should be: without the message marker, or without any markup. */
+/** Text where a header should be: without the message marker, without any markup, or in none of its forms. */
 function salvage(header: string): { to: string; text: string } | null {
-  const written = header.replace(/^\s*(?:assistant)?/, '');
-  if (!written.includes('<|')) return written.trim() === '' ? null : { to: CONTENT, text: header };
+  const written = header.replace(/^\s*(?:assistant)?\s*/, '');
+  if (/^(?:<\|channel\|>\s*\w*\s*)?$/.test(written)) return null;
   const found = /^<\|channel\|>\s*(final|commentary|analysis)\s+(?!to=|json\b|<\|)(.*)$/s.exec(written);
-  return found ? { to: found[1] === 'analysis' ? REASONING : CONTENT, text: found[2]! } : null;
+  if (!found) return { to: CONTENT, text: header };
+  return { to: found[1] === 'analysis' ? REASONING : CONTENT, text: found[2]! };
 }
 
 const ends = {
@@ -62,12 +63,17 @@ const ends = {
   CALL: { to: HEADER },
   START: { to: HEADER },
 } as const;
-const reasoningEnds = Object.fromEntries(
-  Object.entries(ends).map(([terminal, transition]) => [
-    terminal,
-    { ...transition, do: ['reasoning-end'] as const },
-  ]),
-);
+/** Of a message in which the next one begins, its own end is missing. */
+const next = { CHANNEL: { to: HEADER, when: 'unquoted', do: ['literal'] } } as const;
+const reasoningEnds: State['on'] = {
+  ...Object.fromEntries(
+    Object.entries(ends).map(([terminal, transition]) => [
+      terminal,
+      { ...transition, do: ['reasoning-end'] as const },
+    ]),
+  ),
+  CHANNEL: { ...next.CHANNEL, do: ['reasoning-end', 'literal'] },
+};
 
 function states(routes: (header: string) => string): States {
   return {
@@ -83,15 +89,15 @@ function states(routes: (header: string) => string): States {
       salvage,
     },
     [REASONING]: { text: 'reasoning', on: reasoningEnds, onEnter: ['reasoning-start'] },
-    [CONTENT]: { text: 'content', on: ends, onEnter: ['content-start'] },
+    [CONTENT]: { text: 'content', on: { ...ends, ...next }, onEnter: ['content-start'] },
     [CALL]: {
       text: 'call',
-      on: ends,
+      on: { ...ends, ...next },
       onEnter: ['call-start'],
       createReader: (context) => new JsonArgumentsReader(context),
       done: IGNORED,
     },
-    [IGNORED]: { text: 'discard', on: ends },
+    [IGNORED]: { text: 'discard', on: { ...ends, ...next } },
   };
 }
 

@@ -230,12 +230,13 @@ export class Machine {
   }
 
   #readText(limit: number, isSettled: boolean, isFinal: boolean): boolean {
-    const match = this.#find(limit, isSettled);
+    const { text, at } = this.#input;
+    const match = this.#whole(isSettled, (isFinal) => this.#matcher.find(text, at, limit, isFinal));
     const end = match ? match.at : limit;
     if (end > this.#input.at && !this.#text(end)) return true;
     if (!match) return true;
     if (match.length > 0 && this.#mustWait(match.terminal, end + match.length, isFinal)) return false;
-    return this.#meet(match, isSettled);
+    return this.#meet(match, isSettled, limit);
   }
 
   /** The character after the marker decides whether it is quoted, and has not come yet. */
@@ -245,11 +246,16 @@ export class Machine {
     return entry !== undefined && !Array.isArray(entry) && (entry as Transition).when === 'unquoted';
   }
 
-  #find(limit: number, isSettled: boolean): Match | null {
-    const { text, at } = this.#input;
-    const match = this.#matcher.find(text, at, limit, isSettled && !this.#isEnded);
+  /** What is found; of a stream that was cut, half a marker only where it is none of the text. */
+  #whole(isSettled: boolean, find: (isFinal: boolean) => Match | null): Match | null {
+    const match = find(isSettled && !this.#isEnded);
     const isHalf = match?.length === 0 && isSettled;
-    return isHalf && !this.#isMarkup(match) ? this.#matcher.find(text, at, limit, true) : match;
+    return isHalf && !this.#isMarkup(match) ? find(true) : match;
+  }
+
+  #markerHere(limit: number, isSettled: boolean): Match | null {
+    const { text, at } = this.#input;
+    return this.#whole(isSettled, (isFinal) => this.#matcher.matchAt(text, at, limit, isFinal));
   }
 
   /** Whether half a marker at the end of a cut stream is none of the text. */
@@ -265,8 +271,8 @@ export class Machine {
     const from = this.#input.at;
     if (this.#isFresh) {
       // A marker may begin like a value.
-      const match = this.#matcher.matchAt(this.#input.text, from, limit, isSettled);
-      if (match) return this.#meet(match, isSettled);
+      const match = this.#markerHere(limit, isSettled);
+      if (match) return this.#meet(match, isSettled, limit);
     }
     this.#input.at = reader.read(this.#input.text, from, limit);
     this.#owned.call += this.#input.at - from;
@@ -278,18 +284,18 @@ export class Machine {
       return true;
     }
     if (this.#input.at === limit) return true;
-    const match = this.#matcher.matchAt(this.#input.text, this.#input.at, limit, isSettled);
-    if (match) return this.#meet(match, isSettled);
+    const match = this.#markerHere(limit, isSettled);
+    if (match) return this.#meet(match, isSettled, limit);
     this.#failCall();
     return true;
   }
 
   /** A literal in the text. False when it is cut off by the end of what has come so far. */
-  #meet(match: Match, isSettled: boolean): boolean {
+  #meet(match: Match, isSettled: boolean, limit: number): boolean {
     if (match.length === 0) {
       if (!isSettled) return false;
-      this.#owned.markup += this.#input.text.length - this.#input.at;
-      this.#input.at = this.#input.text.length;
+      this.#owned.markup += limit - this.#input.at;
+      this.#input.at = limit;
       return true;
     }
     const end = match.at + match.length;

@@ -27,13 +27,13 @@ interface Replay {
   chunks: ChatCompletionChunkChoice[];
 }
 
-/** All mismatches of a case; none means that it passes. */
-export async function replay(test: Case): Promise<Mismatch[]> {
+/** All mismatches of a case; none means that it passes. `cuts: false` leaves out the cuts of its text in two. */
+export async function replay(test: Case, { cuts = true } = {}): Promise<Mismatch[]> {
   const mismatches: Mismatch[] = [];
   const tokens = await tokenize(test);
   const prompt = test.prompt_tail === null ? null : { text: test.prompt_tail };
   const base = optionsOf(test);
-  for (const { name, deltas, usesIds } of chunkings(test, tokens.ids)) {
+  for (const { name, deltas, usesIds } of chunkings(test, tokens.ids, cuts)) {
     const add = (field: string, expected: unknown, got: unknown) =>
       mismatches.push({ chunking: name, field, expected, got });
     try {
@@ -97,7 +97,8 @@ export async function replayTokens(
   return mismatches;
 }
 
-function optionsOf(test: Case): OutputParserOptions {
+/** What the request of a case says to the parser. */
+export function optionsOf(test: Case): OutputParserOptions {
   const { request } = test;
   const stop = request?.stop ?? [];
   return {
@@ -154,7 +155,7 @@ export async function tokenize(test: Case): Promise<Tokens> {
   return { ids, prompt, table: vocabulary.table };
 }
 
-function* chunkings(test: Case, ids: number[]): Generator<Chunking> {
+function* chunkings(test: Case, ids: number[], cuts: boolean): Generator<Chunking> {
   const { output, chunks } = test;
   if (!test.ids_only) {
     const text = (name: string, pieces: readonly string[]): Chunking => ({
@@ -164,7 +165,7 @@ function* chunkings(test: Case, ids: number[]): Generator<Chunking> {
     });
     yield text('whole', [output]);
     if (chunks) yield text('chunks', chunks);
-    for (let at = 1; at < output.length; at++)
+    for (let at = 1; cuts && at < output.length; at++)
       yield text(`cut at ${at}`, [output.slice(0, at), output.slice(at)]);
     yield text('characters', [...output]);
   }
