@@ -1,0 +1,95 @@
+import type { SamplingOptions } from '../../../src/protocol.ts';
+import { Adjustments } from '../adjustments.ts';
+import { drawFromBest } from '../best.ts';
+import { createRandomSource, type RandomSource } from '../random.ts';
+import { drawFromRow, greedy, Masking, notANumber, notFinite } from '../sampler.ts';
+import { type Best, type GpuRow, leastTemperature, type RowReducer, weightError } from './reducer.ts';
+import { mostCandidates } from './shader.ts';
+
+/**
+ * Chooses the tokens of one choice like `Sampler`, with the logits left on the GPU.
+ *
+ * Same options, seed and logits give the token that `Sampler` gives, drawn with the same random number, for what the
+ * GPU reads back either settles it within the bounds of its arithmetic, or the row is read and drawn from here. Two
+ * exceptions: a token with both a repetition penalty and an offset may differ in the last place where the device fuses
+ * the two steps, and subnormal values may count as 0; so tokens may change places that are as near as that.
+ */
+export class GpuSampler {
+  /** Rows that had to be read whole. */
+  readRows = 0;
+  readonly #reducer: RowReducer;
+  readonly #options: SamplingOptions;
+  readonly #random: RandomSource;
+  readonly #adjustments: Adjustments;
+  readonly #masking = new Masking();
+
+  /**
+   * @param reducer may serve other choices between two tokens
+   * @param seed replaces `options.seed`, which may be `null`
+   * @param stream index of the choice: each has its own stream of random numbers
+   */
+  constructor(
+    reducer: RowReducer,
+    options: SamplingOptions,
+    seed: number,
+    stream: number,
+    promptTokenIds: ArrayLike<number>,
+  ) {
+    this.#reducer = reducer;
+    this.#options = options;
+    this.#random = createRandomSource(seed, stream);
+    this.#adjustments = new Adjustments(options, promptTokenIds);
+  }
+
+  /**
+   * The next token; it counts as part of the answer from now on.
+   *
+   * @param row on the GPU; left unchanged
+   * @param mask bit `id % 32` of word `id / 32`: whether a token may come; `null` lets all of them
+   * @param read gives the same row in memory, as wide as the vocabulary; called where the GPU's result leaves a doubt
+   * @throws InvalidLogitsError when there is a NaN or no finite largest value
+   */
+  async next(row: GpuRow, mask: Uint32Array | null, read: () => Promise<Float32Array>): Promise<number> {
+    const id = await (this.#options.temperature === 0 ? this.#best(row, mask) : this.#draw(row, mask, read));
+    this.take(id);
+    return id;
+  }
+
+  /** A token that was not drawn counts as part of the answer too. */
+  take(id: number): void {
+    this.#adjustments.take(id);
+  }
+
+  async #best(row: GpuRow, mask: Uint32Array | null): Promise<number> {
+    const best = await this.#reducer.best(row, { mask, adjustments: this.#adjustments });
+    refuse(best);
+    return best.id;
+  }
+
+  async #draw(row: GpuRow, mask: Uint32Array | null, read: () => Promise<Float32Array>): Promise<number> {
+    const { temperature, topK } = this.#options;
+    const { size } = this.#reducer;
+    const count = Math.min(topK > 0 ? topK : size, size, mostCandidates);
+    const changes = { mask, adjustments: this.#adjustments };
+    const { best, candidates, allowed, weight } = await this.#reducer.top(row, changes, count, temperature);
+    refuse(best);
+    const point = this.#random.next();
+    const summary = {
+      best: candidates,
+      allowed,
+      weight,
+      weightError: temperature < leastTemperature ? 1 : weightError,
+    };
+    const id = drawFromBest(summary, size, this.#options, point);
+    if (id !== null) return id;
+    this.readRows++;
+    const whole = await read();
+    const adjusted = this.#adjustments.apply(mask ? this.#masking.apply(whole, mask) : whole);
+    return drawFromRow(adjusted, adjusted[greedy(adjusted)]!, this.#options, point);
+  }
+}
+
+function refuse({ id, fault }: Best): void {
+  if (fault === 'notANumber') throw notANumber(id);
+  if (fault === 'notFinite') throw notFinite();
+}
