@@ -24,10 +24,11 @@ const node = (operator: string, inputs: string[], output: string) => ({
 });
 
 describe('protocol buffers', () => {
-  it('give back what was written, sizes and numbers beyond 32 bits too', () => {
+  it('give back what was written, numbers beyond 32 bits and below 0 too', () => {
     const message = join([
       integerField(1, 300),
       integerField(2, 2 ** 40 + 5),
+      integerField(2, -1),
       contentField(3, 'π'),
       contentField(400, [integerField(1, 7)]),
     ]);
@@ -35,11 +36,12 @@ describe('protocol buffers', () => {
     expect(fields.map(({ number, integer }) => [number, integer])).toEqual([
       [1, 300],
       [2, 2 ** 40 + 5],
+      [2, -1],
       [3, 0],
       [400, 0],
     ]);
-    expect(new TextDecoder().decode(fields[2]!.content)).toBe('π');
-    expect(fieldsOf(fields[3]!.content)[0]!.integer).toBe(7);
+    expect(new TextDecoder().decode(fields[3]!.content)).toBe('π');
+    expect(fieldsOf(fields[4]!.content)[0]!.integer).toBe(7);
     expect(join(fields.map(({ whole }) => whole))).toEqual(message);
   });
 
@@ -63,12 +65,13 @@ describe('edits of the model file', () => {
     expect(edits).toEqual({
       rows: 'logit_rows',
       lengths: { last: 'last_token', total: 'total_tokens' },
+      unused: ['position_ids'],
       sharesCache: true,
       skipped: [],
     });
     const file = new ModelFile(model);
     const inputs = file.inputs.filter((name) => !name.startsWith('past_key_values'));
-    expect(inputs).toEqual(['input_ids', 'position_ids', 'logit_rows', 'last_token', 'total_tokens']);
+    expect(inputs).toEqual(['input_ids', 'logit_rows', 'last_token', 'total_tokens']);
     expect(file.producerOf(file.producerOf('logits')!.inputs[0]!)).toMatchObject({
       operator: 'Gather',
       inputs: ['final_norm', 'logit_rows'],
@@ -79,6 +82,15 @@ describe('edits of the model file', () => {
     );
     const operators = new Set(file.nodes.map(({ operator }) => operator));
     for (const gone of ['ReduceSum', 'Sub', 'Cast', 'Shape']) expect(operators).not.toContain(gone);
+  });
+
+  it('leave positions that a node reads', () => {
+    const reader = changed((file) =>
+      file.insertNode(node('Neg', ['position_ids'], 'negative'), file.nodes[0]!),
+    );
+    const { model, edits } = editModel(reader);
+    expect(edits.unused).toEqual([]);
+    expect(new ModelFile(model).inputs).toContain('position_ids');
   });
 
   it('leave a mask that something else reads', () => {

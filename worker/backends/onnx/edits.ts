@@ -12,6 +12,8 @@ export interface GraphEdits {
    * an int32 scalar, the tokens held with those fed. `null` where the mask was left in.
    */
   lengths: { last: string; total: string } | null;
+  /** Inputs that no node reads, and that are gone. */
+  unused: string[];
   /** Whether keys and values can be appended in place: one buffer is past and present at once. */
   sharesCache: boolean;
   /** Why something was not changed, for people. */
@@ -22,6 +24,7 @@ export interface GraphEdits {
 export const noEdits = (why: string): GraphEdits => ({
   rows: null,
   lengths: null,
+  unused: [],
   sharesCache: false,
   skipped: [why],
 });
@@ -50,7 +53,13 @@ export function editModel(model: Uint8Array<ArrayBuffer>): {
     // The runtime has its own say on a file that it can't read.
     return { model, edits: noEdits(cause instanceof Error ? cause.message : String(cause)) };
   }
-  const edits: GraphEdits = { rows: null, lengths: null, sharesCache: sharesCache(file), skipped: [] };
+  const edits: GraphEdits = {
+    rows: null,
+    lengths: null,
+    unused: dropUnused(file),
+    sharesCache: sharesCache(file),
+    skipped: [],
+  };
   const attempt = <Result>(what: string, edit: () => Result | string): Result | null => {
     const result = edit();
     if (typeof result !== 'string') return result;
@@ -61,7 +70,7 @@ export function editModel(model: Uint8Array<ArrayBuffer>): {
   edits.lengths = attempt('attention mask', () => cutMask(file));
   if (!edits.sharesCache)
     edits.skipped.push('cache in place: not all keys and values go to GroupQueryAttention');
-  const isChanged = edits.rows !== null || edits.lengths !== null;
+  const isChanged = edits.rows !== null || edits.lengths !== null || edits.unused.length > 0;
   return { model: isChanged ? file.bytes() : model, edits };
 }
 
@@ -144,6 +153,17 @@ function cutMask(file: ModelFile): { last: string; total: string } | string {
   file.addInput(last, 'int32', ['batch_size']);
   file.addInput(total, 'int32', []);
   return { last, total };
+}
+
+/** Attention that turns positions itself leaves `position_ids` unread: the runtime would copy them for every run. */
+function dropUnused(file: ModelFile): string[] {
+  if (file.nodes.some(({ hasGraphs }) => hasGraphs)) return [];
+  const unused = ['position_ids'].filter(
+    (name) =>
+      file.inputs.includes(name) && !file.outputs.includes(name) && file.consumersOf(name).length === 0,
+  );
+  for (const name of unused) file.removeInput(name);
+  return unused;
 }
 
 /** GroupQueryAttention appends in place where past and present are the same buffer. */

@@ -24,13 +24,12 @@ export function fieldsOf(message: Uint8Array): Field[] {
   const fields: Field[] = [];
   let at = 0;
   const varint = () => {
-    let value = 0;
-    // In floating point: shifts would cut lengths and negative numbers to 32 bits.
-    for (let factor = 1; ; factor *= 128) {
+    let value = 0n;
+    for (let shift = 0n; ; shift += 7n) {
       const byte = message[at++];
       if (byte === undefined) throw new Error('A protocol buffer ends within a number.');
-      value += (byte & 0x7f) * factor;
-      if (byte < 0x80) return value;
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return Number(BigInt.asIntN(64, value));
     }
   };
   while (at < message.length) {
@@ -93,8 +92,8 @@ export function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 
 function varintBytes(value: number): number[] {
   const bytes: number[] = [];
-  let rest = value;
-  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128);
-  bytes.push(rest);
+  let rest = BigInt.asUintN(64, BigInt(value));
+  for (; rest >= 128n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) + 128);
+  bytes.push(Number(rest));
   return bytes;
 }
