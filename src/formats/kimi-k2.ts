@@ -115,7 +115,7 @@ export const family: Family = {
         },
         readName: (header, isDeclared) => {
           const id = header.trim();
-          const whole = /^(?:functions\.)?(.+?):\d+$/s.exec(id);
+          const whole = /^(?:functions\.)?((?!functions\.:).+?):\d+$/s.exec(id);
           if (whole) return whole[1]!;
           // A damaged id counts while it still holds a declared name.
           const rest = id.replace(/^functions\.?/, '');

@@ -6,7 +6,7 @@
  * ^                                        CONTENT → CALL at the start of a line, held
  * ```json\n[{"name": "f", "arguments": {}}]\n```
  * ^^^^^^^                                  CONTENT → FENCED, held
- * <tool_call>[…]</tool_call>   [TOOL_CALLS][…]
+ * <tool_call>[…]</tool_call>   [TOOL_CALLS][…]   </think>[…]
  * ```
  *
  * Rests on the chat templates of Salesforce/Llama-xLAM-2-8b-fc-r and Salesforce/xLAM-2-3b-fc-r.
@@ -31,6 +31,8 @@ export const family: Family = {
           FENCE_END: { text: '```', token: 'never' },
           MARK: { text: ['[TOOL_CALLS]', '<tool_call>'], token: 'optional' },
           MARK_END: { text: '</tool_call>', token: 'optional' },
+          // Where no format of reasoning reads it.
+          THINK_END: { text: '</think>', token: 'optional' },
         },
         openers: {
           BRACKET: [
@@ -39,6 +41,7 @@ export const family: Family = {
           ],
           FENCE: { to: FENCED, when: 'line-start', hold: 'declared', do: ['nest'] },
           MARK: { to: CALL, hold: 'any' },
+          THINK_END: { to: CONTENT, do: ['literal', 'first'] },
         },
         openersInReasoning: [],
         // Each call in a list of its own, so that a bracket by itself begins none.

@@ -57,6 +57,8 @@ export type Action =
   | 'literal'
   /** The same, unless a call follows: then it is layout. */
   | 'literal-unless-call'
+  /** What stands behind the marker counts as the first of the answer. */
+  | 'first'
   /** An opener, or a closer, inside a value that is not ours: counted, so that pairs stay together. */
   | 'nest'
   | 'unnest'

@@ -434,6 +434,7 @@ export class Machine {
       this.#input.at = opener;
       if (this.#state.text !== 'call') this.#text(opener + length);
     }
+    if (actions.includes('first')) this.#before = 'start';
     return true;
   }
 
