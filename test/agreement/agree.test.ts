@@ -3,7 +3,17 @@ import { agree } from './agree.ts';
 import { walkedFormats } from './subject.ts';
 
 /** One format of each kind, in a large vocabulary too. */
-const KINDS = ['hermes', 'qwen3_coder', 'glm45', 'deepseek_v4', 'gptoss', 'llama3_json'];
+const KINDS = [
+  'hermes',
+  'qwen3_coder',
+  'glm45',
+  'deepseek_v4',
+  'gptoss',
+  'llama3_json',
+  'pythonic',
+  'gemma4',
+  'minimax_m3',
+];
 
 describe.each(await walkedFormats())('%s', (format) => {
   const vocabularies = KINDS.includes(format) ? (['tiny', 'qwen3'] as const) : (['tiny'] as const);

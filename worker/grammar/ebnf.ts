@@ -132,7 +132,10 @@ export class EbnfGrammar {
   /** Any text up to and including the closer, in which added tokens may be. Other added tokens can't come. */
   textUntil(closer: string): string {
     // With a token in it, it can't be mistaken for text.
-    if (this.hasToken(closer)) return `[^${escapeClass(`${SIGNAL}-${TOKEN_END}`)}]* ${this.markup(closer)}`;
+    // One rule for all: what may be any text takes longest to compile.
+    if (this.hasToken(closer)) {
+      return this.rule('until', `[^${escapeClass(`${SIGNAL}-${TOKEN_END}`)}]* ${this.markup(closer)}`);
+    }
     if (!areFindable([closer])) {
       return this.once(`until ${closer}`, () => textWithMark(this, closer, () => '""', false));
     }

@@ -78,10 +78,11 @@ class CallRun {
     const end = this.#text(blockEnd);
     if (typeof trigger !== 'string') {
       // The name has been written, and what stands before it.
+      const more = this.#grammar.rule('more', `${this.#more()} ${end}`);
       return this.#functions.map((called) => {
         const opener = trigger(called.name);
         const begun = opener.slice(blockStart.length);
-        return { opener, body: `${this.#run(this.#call([called], begun))} ${end}` };
+        return { opener, body: `${this.#call([called], begun)} ${more}` };
       });
     }
     if (blockStart === '') return [{ opener: trigger, body: this.#call(this.#functions, trigger) }];
@@ -90,10 +91,14 @@ class CallRun {
   }
 
   /** Calls with what stands between them. */
-  #run(first?: string): string {
-    const call = this.#call(this.#functions, '');
-    const begin = first ?? call;
-    return this.#isSingle ? begin : `${begin} (${this.#text(this.#writing.separator)} ${call})*`;
+  #run(): string {
+    return `${this.#call(this.#functions, '')} ${this.#more()}`;
+  }
+
+  /** Calls behind the first, each behind what stands between them. */
+  #more(): string {
+    if (this.#isSingle) return '""';
+    return `(${this.#text(this.#writing.separator)} ${this.#call(this.#functions, '')})*`;
   }
 
   /** One call of any of the functions, of which `begun` is written already. */
@@ -104,10 +109,17 @@ class CallRun {
         if (part === DIGITS) return '[0-9]{1,3}';
         return this.#text(index === 0 ? part.slice(begun.length) : part);
       });
-      const rule = argumentsRule(this.#grammar, called, this.#writing.arguments, this.#report);
-      return this.#grammar.rule(`call_${called.name}`, `${parts.join(' ')} ${rule} ${this.#text(callEnd)}`);
+      const body = `${parts.join(' ')} ${this.#arguments(called)} ${this.#text(callEnd)}`;
+      return this.#grammar.rule(`call_${called.name}`, body);
     });
     return this.#grammar.rule('call', calls.join(' | '));
+  }
+
+  /** Made once: rules that name themselves have names of their own each time. */
+  #arguments(called: Calls['functions'][number]): string {
+    return this.#grammar.once(`arguments of ${called.name}`, () =>
+      argumentsRule(this.#grammar, called, this.#writing.arguments, this.#report),
+    );
   }
 
   #text(text: string): string {
