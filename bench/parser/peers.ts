@@ -8,7 +8,7 @@ import { type MeasuredStream, measuredStreams, TOOL } from './streams.ts';
 /** Milliseconds after which a stream is given up. */
 const PATIENCE = 60_000;
 /** Streams of the first 10,000 deltas, of which the first only lets the engine compile. */
-const SHORT_RUNS = 6;
+const SHORT_RUNS = 12;
 const SHORT = 10_000;
 
 /** The compared packages; `null`, and a word about it, where they are not installed. */
@@ -93,7 +93,9 @@ async function row(
     const end = position / BLOCK;
     const reached = runs.filter((costs) => costs.length >= end);
     if (reached.length === 0) return `given up at ${BLOCK * runs[0]!.length}`;
-    return rounded(median(reached.flatMap((costs) => costs.slice(Math.floor(0.8 * end), end))));
+    return rounded(
+      median(reached.flatMap((costs) => costs.slice(Math.min(end - 4, Math.floor(0.8 * end)), end))),
+    );
   };
   return {
     stream: name,
