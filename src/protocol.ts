@@ -72,6 +72,8 @@ export interface DeviceReport {
    * encoded anew, on a KV cache that is written in place (`static`) or one that is made anew each time (`growing`).
    */
   decode: 'captured' | 'static' | 'growing' | 'scripted';
+  /** Where tokens are chosen: `gpu` reads back what sampling needs of the logits, `cpu` all of them. */
+  sampling: 'gpu' | 'cpu';
   /** What keeps the model from a faster way, for people. */
   limits: string[];
 }

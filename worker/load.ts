@@ -67,7 +67,8 @@ export async function loadModel(
   } else {
     const { device, dtype } = message.backend;
     configureRuntime(environment.wasm);
-    createBackend = () => createOnnxBackend({ files, config, device, dtype, contextLength, onProgress });
+    createBackend = () =>
+      createOnnxBackend({ files, config, device, dtype, contextLength, vocabularySize, onProgress });
   }
   const backend = await createBackend();
   const report: ModelReport = {

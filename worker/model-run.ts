@@ -1,6 +1,8 @@
-import { BadRequestError } from '../src/errors.ts';
+import { BadRequestError, InvalidLogitsError } from '../src/errors.ts';
 import type { Backend, Logits } from './backends/backend.ts';
 import { KnownSequence, type PrefixCache } from './cache/prefix.ts';
+import { GpuSampler } from './sampling/gpu/sampler.ts';
+import type { Sampler } from './sampling/sampler.ts';
 
 /** The sequence of one request and the logits of its last position. */
 export class ModelRun {
@@ -52,12 +54,30 @@ export class ModelRun {
     }
   }
 
-  /** Logits after the last token fed; valid until the next forward pass. */
-  async readRow(): Promise<Float32Array> {
-    const logits = this.#logits;
-    if (!logits) throw new Error('There are no logits to read before a forward pass.');
-    this.#row ??= await this.#guard(() => logits.read(logits.rows - 1));
-    return this.#row;
+  /** Resolves when the logits after the last token fed are there; until then the device may be at work. */
+  async settled(): Promise<void> {
+    const { reducer } = this.#backend;
+    await (reducer ? this.#guard(() => reducer.settled()) : this.#guard(() => this.#readRow()));
+  }
+
+  /**
+   * The next token, chosen from the logits after the last token fed.
+   *
+   * @param vocabularySize tokens that may be chosen; rows can be padded beyond it
+   */
+  async choose(
+    sampler: Sampler | GpuSampler,
+    mask: Uint32Array | null,
+    vocabularySize: number,
+  ): Promise<number> {
+    return this.#guard(async () => {
+      const read = async () => (await this.#readRow()).subarray(0, vocabularySize);
+      if (!(sampler instanceof GpuSampler)) return sampler.next(await read(), mask);
+      const logits = this.#lastLogits();
+      const row = logits.onGpu(logits.rows - 1);
+      if (!row) throw new Error('The backend has a reducer, and its logits are not on the GPU.');
+      return sampler.next(row, mask, read);
+    });
   }
 
   async truncate(length: number): Promise<void> {
@@ -95,9 +115,22 @@ export class ModelRun {
     try {
       return await this.#step(call());
     } catch (thrown) {
-      if (!(thrown instanceof BadRequestError)) this.failed = true;
+      const isOfRequest = thrown instanceof BadRequestError || thrown instanceof InvalidLogitsError;
+      if (!isOfRequest) this.failed = true;
       throw thrown;
     }
+  }
+
+  #lastLogits(): Logits {
+    if (!this.#logits) throw new Error('There are no logits before a forward pass.');
+    return this.#logits;
+  }
+
+  /** Valid until the next forward pass. */
+  async #readRow(): Promise<Float32Array> {
+    const logits = this.#lastLogits();
+    this.#row ??= await logits.read(logits.rows - 1);
+    return this.#row;
   }
 
   #releaseLogits(): void {

@@ -11,6 +11,7 @@ import type { PrefixCache } from './cache/prefix.ts';
 import type { ChoiceConstraint } from './grammar/constraint.ts';
 import type { Model } from './model.ts';
 import { ModelRun } from './model-run.ts';
+import { GpuSampler } from './sampling/gpu/sampler.ts';
 import { resolveSampling } from './sampling/options.ts';
 import { freshSeed } from './sampling/random.ts';
 import { Sampler } from './sampling/sampler.ts';
@@ -159,7 +160,10 @@ export class GenerateRequest {
       this.#enter('decoding');
       for (const [index, choice] of this.#choices.entries()) {
         if (index > 0) await this.#repeatPrompt(run);
-        const sampler = new Sampler(sampling, seed, index, prompt.ids);
+        const { reducer } = prefixes.backend;
+        const sampler = reducer
+          ? new GpuSampler(reducer, sampling, seed, index, prompt.ids)
+          : new Sampler(sampling, seed, index, prompt.ids);
         const constraint = constrain?.() ?? null;
         try {
           await this.#decode(run, index, choice, { sampler, constraint, limit }, model.report);
@@ -189,7 +193,7 @@ export class GenerateRequest {
       await run.prefillPiece();
     }
     // The device may still be at work on the last piece: the prefill has ended when its logits are there.
-    await run.readRow();
+    await run.settled();
     report(total);
   }
 
@@ -207,7 +211,11 @@ export class GenerateRequest {
     run: ModelRun,
     index: number,
     choice: Choice,
-    { sampler, constraint, limit }: { sampler: Sampler; constraint: ChoiceConstraint | null; limit: number },
+    {
+      sampler,
+      constraint,
+      limit,
+    }: { sampler: Sampler | GpuSampler; constraint: ChoiceConstraint | null; limit: number },
     { vocabularySize, eosTokenIds }: Model['report'],
   ): Promise<void> {
     /** Tokens that the model has not read yet: the last one, and those that were forced behind it. */
@@ -226,9 +234,8 @@ export class GenerateRequest {
           await forward;
         }
         unread = [];
-        const row = await run.readRow();
         // Rows can be padded beyond the vocabulary; what has no bytes must not be drawn.
-        id = sampler.next(row.length > vocabularySize ? row.subarray(0, vocabularySize) : row, mask);
+        id = await run.choose(sampler, mask, vocabularySize);
       } else {
         sampler.take(id);
         this.#clock.forced();

@@ -4,9 +4,9 @@ import type { Reduction } from './sampling/page.ts';
 
 test.use({ needsLibrary: false });
 
-type Functions = typeof import('./sampling/page.ts');
+type Functions = typeof import('./sampling/page.ts') & typeof import('./sampling/model.ts');
 
-/** Calls a function of `sampling/page.ts` on the page. */
+/** Calls a function of `sampling/page.ts` or `sampling/model.ts` on the page. */
 function call<Name extends keyof Functions>(
   page: Page,
   name: Name,
@@ -14,8 +14,10 @@ function call<Name extends keyof Functions>(
 ): Promise<Awaited<ReturnType<Functions[Name]>>> {
   return page.evaluate(
     async ({ name, given }) => {
-      const module = '/test/browser/sampling/page.ts';
-      const functions = (await import(module)) as Record<string, (...given: unknown[]) => unknown>;
+      const modules = await Promise.all(
+        ['page', 'model'].map((module) => import(`/test/browser/sampling/${module}.ts`)),
+      );
+      const functions = Object.assign({}, ...modules) as Record<string, (...given: unknown[]) => unknown>;
       return functions[name]!(...given);
     },
     { name, given },
@@ -132,4 +134,23 @@ test('draws at a temperature come as often as the softmax says (chi-square)', as
     // 15 degrees of freedom: 99.99 % quantile.
     expect(statistic, `${size} tokens`).toBeLessThan(44.3);
   }
+});
+
+test.describe('the embedded model, its tokens chosen on the GPU', () => {
+  test.describe.configure({ timeout: 300_000 });
+
+  test('writes what it writes with tokens chosen from rows that are read', async ({ page }) => {
+    const gpu = await call(page, 'answer', 'gpu');
+    const cpu = await call(page, 'answer', 'cpu');
+    expect([gpu.sampling, cpu.sampling]).toEqual(['gpu', 'cpu']);
+    expect(gpu.limits.filter((limit) => limit.startsWith('sampling'))).toEqual([]);
+    expect(gpu.answers.map((ids) => ids.length)).toEqual([4, 4, 4]);
+    expect(gpu.answers).toEqual(cpu.answers);
+    // Closing gives all back.
+    expect(gpu.memoryAfterClose).toEqual({ buffers: 0, bytes: 0 });
+  });
+
+  test('says that the device was lost', async ({ page }) => {
+    expect(await call(page, 'loseDevice')).toMatchObject({ name: 'DeviceLostError', status: 503 });
+  });
 });

@@ -3,6 +3,7 @@
  * request's life are written once, above it.
  */
 import type { DeviceReport } from '../../src/protocol.ts';
+import type { GpuRow, RowReducer } from '../sampling/gpu/reducer.ts';
 
 /** Logits of the positions asked for, on the device until somebody reads them. */
 export interface Logits {
@@ -10,8 +11,8 @@ export interface Logits {
   readonly rows: number;
   /** Values a row. At least the tokenizer's vocabulary; often padded beyond it. */
   readonly width: number;
-  /** Row-major float32 on the GPU, for reduction there; `null` where the logits are only in memory. */
-  readonly buffer: GPUBuffer | null;
+  /** Where one row is on the GPU, for the backend's reducer; `null` where the logits are only in memory. */
+  onGpu(row: number): GpuRow | null;
   /** One row, downloaded when needed, before the backend's next forward pass; that may reuse the array: copy to keep. */
   read(row: number): Promise<Float32Array>;
   /** Gives the memory back. Safe to call twice. */
@@ -53,6 +54,8 @@ export interface Backend {
   readonly canTruncate: boolean;
   /** The most tokens worth feeding in one prefill call; abort and progress are checked in between. */
   readonly prefillPiece: number;
+  /** Reduces rows of logits to what a sampler needs of them; `null` where rows are read. Goes with the backend. */
+  readonly reducer: RowReducer | null;
   /** Settles with a `DeviceLostError` if the device goes; never settles otherwise. */
   readonly lost: Promise<Error>;
   /** Opens an empty sequence. */

@@ -44,6 +44,7 @@ export const device: DeviceReport = {
   adapter: null,
   dtype: 'none',
   decode: 'scripted',
+  sampling: 'cpu',
   limits: [],
 };
 

@@ -31,6 +31,7 @@ async function countingBackend(more: Partial<Backend> = {}) {
     width: inner.width,
     canTruncate: true,
     prefillPiece: inner.prefillPiece,
+    reducer: null,
     lost: inner.lost,
     open: async () => counted(await inner.open()),
     copy: async (sequence, length) => counted(await inner.copy(sequence, length)),

@@ -58,6 +58,7 @@ function wrapped(
       width: backend.width,
       canTruncate: true,
       prefillPiece: 64,
+      reducer: null,
       lost: backend.lost,
       open,
       copy: async (sequence, length) => counted(await backend.copy(sequence, length)),

@@ -1,6 +1,8 @@
 import { ModelLoadError, WebGPUUnavailableError } from '../../../src/errors.ts';
 import type { DeviceChoice, DeviceReport, Dtype, LoadProgress } from '../../../src/protocol.ts';
 import type { ModelFiles } from '../../cache/files.ts';
+import { RowReducer } from '../../sampling/gpu/reducer.ts';
+import { checkReducer } from '../../sampling/gpu/selftest.ts';
 import type { Backend, GpuMemory, Sequence } from '../backend.ts';
 import type { KeyValueCache } from './cache.ts';
 import { canCapture } from './captured.ts';
@@ -12,6 +14,7 @@ import {
   openDevice,
 } from './device.ts';
 import type { GraphEdits } from './edits.ts';
+import { explainFailure } from './reader.ts';
 import { checkNumbers, checkSteps } from './selftest.ts';
 import { CachedSequence } from './sequence.ts';
 import { createSession, type DecodeWay, type LoadedSession } from './session.ts';
@@ -27,6 +30,10 @@ export interface OnnxOptions {
   contextLength: number;
   /** The fastest way to try; unset: what pays on the device. For tests and measurements. */
   fastest?: DecodeWay;
+  /** Tokens that may be chosen; unset: as many as a row of logits has values. */
+  vocabularySize?: number;
+  /** Where tokens are chosen; unset: on the GPU, unless it is a software one. For tests and measurements. */
+  sampling?: DeviceReport['sampling'];
   onProgress(progress: LoadProgress): void;
 }
 
@@ -98,11 +105,12 @@ function waysDown(edits: GraphEdits, fastest: DecodeWay): DecodeWay[] {
 
 /** The backend, in the fastest way whose numbers are right, or what the self-test found wrong in all of them. */
 async function tryWebGpu(
-  { files, config, dtype, contextLength, fastest, onProgress }: OnnxOptions,
+  options: OnnxOptions,
   adapter: GPUAdapter,
   adapterReport: AdapterReport | null,
   reason: string,
 ): Promise<OnnxBackend | string> {
+  const { files, config, dtype, contextLength, fastest, onProgress } = options;
   const weights = await loadWeights(files, dtype, adapter.features.has('shader-f16'));
   const limits = [...weights.edits.skipped];
   // On a software adapter computing is all that counts, and a captured step computes more than it must.
@@ -136,7 +144,7 @@ async function tryWebGpu(
       tried = way;
       continue;
     }
-    const report: DeviceReport = {
+    const report: DecodeReport = {
       device: 'webgpu',
       reason,
       adapter: adapterReport,
@@ -148,7 +156,12 @@ async function tryWebGpu(
     try {
       onProgress({ phase: 'warmup', file: null, loaded: 0, total: 0 });
       const found = await backend.selfTest();
-      if (found === null) return backend;
+      if (found === null) {
+        if ((options.sampling ?? (isSoftware ? 'cpu' : 'gpu')) === 'gpu') {
+          await backend.sampleOnGpu(options.vocabularySize);
+        }
+        return backend;
+      }
       fault = found;
     } catch (error) {
       await backend.close();
@@ -159,6 +172,8 @@ async function tryWebGpu(
   return fault;
 }
 
+type DecodeReport = Omit<DeviceReport, 'sampling'>;
+
 /** An ONNX decoder on WebGPU or WASM. */
 export class OnnxBackend implements Backend {
   readonly report: DeviceReport;
@@ -167,12 +182,13 @@ export class OnnxBackend implements Backend {
   readonly canTruncate = true;
   readonly prefillPiece = 64;
   readonly lost: Promise<Error>;
+  #reducer: RowReducer | null = null;
   readonly #session: LoadedSession;
   readonly #sequences = new Set<CachedSequence>();
 
-  constructor(session: LoadedSession, report: DeviceReport) {
+  constructor(session: LoadedSession, report: DecodeReport) {
     this.#session = session;
-    this.report = report;
+    this.report = { ...report, sampling: 'cpu' };
     this.capacity = session.capacity;
     this.width = session.graph.width;
     this.lost = session.gpu?.lost ?? new Promise(() => {});
@@ -199,6 +215,33 @@ export class OnnxBackend implements Backend {
     return null;
   }
 
+  get reducer(): RowReducer | null {
+    return this.#reducer;
+  }
+
+  /** Has rows of logits reduced on the device from now on; where that goes wrong, the report says so. */
+  async sampleOnGpu(vocabularySize = this.width): Promise<void> {
+    const { gpu, graph } = this.#session;
+    if (!gpu) return;
+    const size = Math.min(vocabularySize, this.width);
+    const explain = (thrown: unknown) => explainFailure(thrown, gpu.lost);
+    let reducer: RowReducer | null = null;
+    let fault: string | null;
+    try {
+      reducer = await RowReducer.create(gpu.device, size, graph.logitsType, explain);
+      fault = await checkReducer(gpu.device, reducer, graph.logitsType);
+    } catch (thrown) {
+      fault = (await explain(thrown)).message;
+    }
+    if (fault === null) {
+      this.#reducer = reducer;
+      this.report.sampling = 'gpu';
+    } else {
+      reducer?.destroy();
+      this.report.limits.push(`sampling on the GPU: ${fault}`);
+    }
+  }
+
   async open(): Promise<Sequence> {
     return this.#add(this.#session.newCache(), 0);
   }
@@ -215,6 +258,7 @@ export class OnnxBackend implements Backend {
 
   async close(): Promise<void> {
     for (const sequence of [...this.#sequences]) sequence.close();
+    this.#reducer?.destroy();
     try {
       await this.#session.release();
     } catch (cause) {

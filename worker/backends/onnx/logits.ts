@@ -1,4 +1,5 @@
 import type * as ort from 'onnxruntime-web/webgpu';
+import type { GpuRow } from '../../sampling/gpu/reducer.ts';
 import type { Logits } from '../backend.ts';
 import { widenHalf } from './half.ts';
 import { explainFailure } from './reader.ts';
@@ -8,7 +9,7 @@ import type { GpuParts } from './session.ts';
 export const noLogits = (width: number): Logits => ({
   rows: 0,
   width,
-  buffer: null,
+  onGpu: () => null,
   read: async () => {
     throw new Error('No logits were kept for this forward pass.');
   },
@@ -35,17 +36,14 @@ export class TensorLogits implements Logits {
     this.#first = tensor.dims[1]! - rows;
   }
 
-  /** The whole tensor is on the GPU only when it starts with the first row kept. */
-  get buffer(): GPUBuffer | null {
-    const isWhole =
-      this.#first === 0 && this.#tensor.location === 'gpu-buffer' && this.#tensor.type === 'float32';
-    return isWhole && !this.#isReleased ? (this.#tensor.gpuBuffer as unknown as GPUBuffer) : null;
+  onGpu(row: number): GpuRow | null {
+    if (this.#tensor.location !== 'gpu-buffer') return null;
+    const index = this.#index(row);
+    return { buffer: this.#tensor.gpuBuffer as unknown as GPUBuffer, first: index * this.width };
   }
 
   async read(row: number): Promise<Float32Array> {
-    if (this.#isReleased || row < 0 || row >= this.rows)
-      throw new Error(`Row ${row} of the logits is not there.`);
-    const index = this.#first + row;
+    const index = this.#index(row);
     if (this.#gpu && this.#tensor.location === 'gpu-buffer') {
       try {
         return await this.#gpu.reader.read(this.#tensor.gpuBuffer as unknown as GPUBuffer, index);
@@ -66,5 +64,13 @@ export class TensorLogits implements Logits {
     if (this.#isReleased) return;
     this.#isReleased = true;
     if (!this.#isShared) this.#tensor.dispose();
+  }
+
+  /** Which of the tensor's positions a row is. */
+  #index(row: number): number {
+    if (this.#isReleased || row < 0 || row >= this.rows) {
+      throw new Error(`Row ${row} of the logits is not there.`);
+    }
+    return this.#first + row;
   }
 }

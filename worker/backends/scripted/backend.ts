@@ -57,6 +57,7 @@ export class ScriptedBackend implements Backend {
   readonly prefillPiece = 64;
   readonly lost: Promise<Error>;
   readonly #turns: ScriptedTurns;
+  readonly reducer = null;
   readonly #eosTokenId: number;
   #lose: (error: Error) => void = () => {};
 
@@ -74,6 +75,7 @@ export class ScriptedBackend implements Backend {
       adapter: null,
       dtype: 'none',
       decode: 'scripted',
+      sampling: 'cpu',
       limits: [],
     };
   }
@@ -149,7 +151,7 @@ class ScriptedSequence implements Sequence {
     return {
       rows,
       width: row.length,
-      buffer: null,
+      onGpu: () => null,
       read: async (index) => {
         row.fill(UNLIKELY);
         row[script?.ids[first + index] ?? this.#eosTokenId] = 0;

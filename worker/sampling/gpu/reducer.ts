@@ -5,6 +5,9 @@ import { chunkSize, flags, headWords, keys, mostCandidates, paramBytes, shader }
 
 export type LogitsType = 'float32' | 'float16';
 
+/** Says what a failed call means, for example that the device was lost. */
+export type ExplainFailure = (thrown: unknown) => Promise<Error>;
+
 /** One row of logits on the GPU. */
 export interface GpuRow {
   buffer: GPUBuffer;
@@ -74,17 +77,25 @@ export class RowReducer {
   readonly #result: GPUBuffer;
   readonly #staging: GPUBuffer;
   readonly #chunkCount: number;
+  readonly #explain: ExplainFailure | null;
   /** What `#params` holds, and what it is to hold for the next row. */
   readonly #written = new Uint32Array(paramBytes / 4);
   readonly #wanted = new Uint32Array(paramBytes / 4);
   readonly #wantedFloats = new Float32Array(this.#wanted.buffer);
   #isBusy = false;
 
-  private constructor(device: GPUDevice, size: number, layout: GPUBindGroupLayout, pipelines: Pipelines) {
+  private constructor(
+    device: GPUDevice,
+    size: number,
+    layout: GPUBindGroupLayout,
+    pipelines: Pipelines,
+    explain: ExplainFailure | null,
+  ) {
     this.#device = device;
     this.size = size;
     this.#layout = layout;
     this.#pipelines = pipelines;
+    this.#explain = explain;
     this.#chunkCount = Math.ceil(size / chunkSize);
     const kept = this.#chunkCount * mostCandidates;
     const { STORAGE, UNIFORM, COPY_DST, COPY_SRC, MAP_READ } = GPUBufferUsage;
@@ -107,7 +118,12 @@ export class RowReducer {
    * @param size tokens of the vocabulary
    * @throws Error when the device refuses the shader
    */
-  static async create(device: GPUDevice, size: number, type: LogitsType): Promise<RowReducer> {
+  static async create(
+    device: GPUDevice,
+    size: number,
+    type: LogitsType,
+    explain: ExplainFailure | null = null,
+  ): Promise<RowReducer> {
     const types: GPUBufferBindingType[] = ['uniform', ...Array(4).fill('read-only-storage')];
     const layout = device.createBindGroupLayout({
       entries: Array.from({ length: 9 }, (_, binding) => ({
@@ -133,7 +149,7 @@ export class RowReducer {
         return [entryPoint, pipeline] as const;
       }),
     );
-    return new RowReducer(device, size, layout, Object.fromEntries(pipelines) as Pipelines);
+    return new RowReducer(device, size, layout, Object.fromEntries(pipelines) as Pipelines, explain);
   }
 
   /**
@@ -162,6 +178,11 @@ export class RowReducer {
       this.#prepare(row, changes, count, temperature);
       return this.#run(row, ['topOfChunks', 'top'], headWords + 2 * count, null, readTop);
     });
+  }
+
+  /** Resolves when the device has computed all that was asked of it. */
+  async settled(): Promise<void> {
+    await this.#device.queue.onSubmittedWorkDone();
   }
 
   destroy(): void {
@@ -230,7 +251,11 @@ export class RowReducer {
     if (next) encoder.copyBufferToBuffer(this.#result, 4, next, 0, 8);
     encoder.copyBufferToBuffer(this.#result, 0, this.#staging, 0, words * 4);
     this.#device.queue.submit([encoder.finish()]);
-    await this.#staging.mapAsync(GPUMapMode.READ, 0, words * 4);
+    try {
+      await this.#staging.mapAsync(GPUMapMode.READ, 0, words * 4);
+    } catch (thrown) {
+      throw this.#explain ? await this.#explain(thrown) : thrown;
+    }
     try {
       return read(new Uint32Array(this.#staging.getMappedRange(0, words * 4)));
     } finally {
