@@ -97,7 +97,5 @@ const transitionsOf = (entry: State['on'][string]): readonly Transition[] =>
 
 /** The grammar begins behind the reasoning: no call can come before. */
 function withoutOpeners(on: State['on'], tools: ToolFormat | null): State['on'] {
-  return Object.fromEntries(
-    Object.entries(on).filter(([name]) => !Object.hasOwn(tools?.openers ?? {}, name)),
-  );
+  return Object.fromEntries(Object.entries(on).filter(([name]) => !tools?.openersInReasoning.includes(name)));
 }
