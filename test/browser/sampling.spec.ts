@@ -81,6 +81,14 @@ test('what is wrong with a row is said as on the CPU', async ({ page }) => {
   expect(count).toMatch(/RangeError: .*1 to 256.*257/);
 });
 
+test('the self-test passes here, and finds a device that computes wrong', async ({ page }) => {
+  const { float32, float16, mask, penalties, sum } = await call(page, 'selfTests');
+  expect([float32, float16]).toEqual([null, null]);
+  expect(mask).toMatch(/^the largest logit is of token \d+, not \d+$/);
+  expect(penalties).toMatch(/^candidate \d+ is token /);
+  expect(sum).toMatch(/^the sum of the row is 1.01, not /);
+});
+
 test('bias and penalties change the logits as on the CPU, while the answer grows', async ({ page }) => {
   const bias: [number, number][] = [
     [0, 3.3],

@@ -3,6 +3,7 @@ import { widenHalf } from '../../../worker/backends/onnx/half.ts';
 import { Adjustments } from '../../../worker/sampling/adjustments.ts';
 import { type LogitsType, RowReducer, type Top } from '../../../worker/sampling/gpu/reducer.ts';
 import { GpuSampler } from '../../../worker/sampling/gpu/sampler.ts';
+import { checkReducer } from '../../../worker/sampling/gpu/selftest.ts';
 import { neutralSampling } from '../../../worker/sampling/options.ts';
 import { Sampler } from '../../../worker/sampling/sampler.ts';
 import { halfBits, modelRow, plainTop, randomMask } from './rows.ts';
@@ -167,6 +168,38 @@ export async function faults() {
   const count = await outcome(async () => (await reducer.top(row, changes, 257, 1)).allowed);
   reducer.destroy();
   return { outcomes, overlap, count };
+}
+
+/** What the self-test says of this device, and of devices that compute one thing wrong. */
+export async function selfTests() {
+  const device = await openPageDevice();
+  const found: Record<string, string | null> = {};
+  for (const type of ['float32', 'float16'] as const) {
+    const reducer = await RowReducer.create(device, 2001, type);
+    found[type] = await checkReducer(device, reducer, type);
+    reducer.destroy();
+  }
+  const reducer = await RowReducer.create(device, 2001, 'float32');
+  const wrong = (changed: Partial<RowReducer>) =>
+    checkReducer(
+      device,
+      {
+        size: 2001,
+        best: (...given: Parameters<RowReducer['best']>) => reducer.best(...given),
+        top: (...given: Parameters<RowReducer['top']>) => reducer.top(...given),
+        ...changed,
+      } as RowReducer,
+      'float32',
+    );
+  found.mask = await wrong({ best: (row, changes) => reducer.best(row, { ...changes, mask: null }) });
+  found.penalties = await wrong({
+    top: (row, changes, ...rest) => reducer.top(row, { ...changes, adjustments: null }, ...rest),
+  });
+  found.sum = await wrong({
+    top: async (...given) => ({ ...(await reducer.top(...given)), weight: 1.01 }),
+  });
+  reducer.destroy();
+  return found;
 }
 
 /** Adjusted logits of every token of a small row, on the GPU and on the CPU, while an answer grows. */
