@@ -53,7 +53,8 @@ export function typeOfValue(value: unknown): JsonType {
 /** One tool's parameter schema, with its local references and what was already worked out. */
 export class SchemaView {
   readonly #root: Schema;
-  readonly #types = new Map<object, ReadonlySet<JsonType> | null>();
+  readonly #types = new WeakMap<object, ReadonlySet<JsonType> | null>();
+  readonly #patterns = new Map<string, RegExp | null>();
   /** Parts that several branches of a schema describe. */
   readonly #parts = new Map<object, Map<string, Schema>>();
 
@@ -101,6 +102,8 @@ export class SchemaView {
       isRecord(node.properties) && Object.hasOwn(node.properties, key) ? node.properties[key] : undefined,
     );
     if (declared !== undefined) return declared;
+    const matched = this.#patterned(schema, key);
+    if (matched !== undefined) return matched;
     return this.#joined(schema, '*', (node) =>
       isRecord(node.additionalProperties) ? node.additionalProperties : undefined,
     );
@@ -157,6 +160,37 @@ export class SchemaView {
     }
     if (types.size === 0 && isRecord(node.properties)) types.add('object');
     if (types.size === 0 && node.items !== undefined) types.add('array');
+  }
+
+  /** What the patterns that the key matches say. */
+  #patterned(schema: Schema, key: string): Schema {
+    const matching = new Set<string>();
+    this.#find(schema, ({ patternProperties }) => {
+      if (!isRecord(patternProperties)) return;
+      for (const pattern of Object.keys(patternProperties)) {
+        if (this.#matches(pattern, key)) matching.add(pattern);
+      }
+    });
+    if (matching.size === 0) return undefined;
+    return this.#joined(schema, `/${[...matching].join('\n')}`, ({ patternProperties }) => {
+      if (!isRecord(patternProperties)) return;
+      const schemas = [...matching].flatMap((pattern) => patternProperties[pattern] ?? []);
+      return schemas.length > 1 ? { anyOf: schemas } : schemas[0];
+    });
+  }
+
+  /** A pattern that is none matches no key. */
+  #matches(pattern: string, key: string): boolean {
+    let expression = this.#patterns.get(pattern);
+    if (expression === undefined) {
+      try {
+        expression = new RegExp(pattern, 'u');
+      } catch {
+        expression = null;
+      }
+      this.#patterns.set(pattern, expression);
+    }
+    return expression?.test(key) ?? false;
   }
 
   /** What all branches say about a part, as one schema. */

@@ -39,6 +39,14 @@ describe('values that fit one branch of a schema', () => {
       '{"a": 1.5, "b": "1.5"}',
     ],
     [
+      'keys that match a pattern',
+      {
+        patternProperties: { '^x-': { type: 'integer' }, n$: { type: 'boolean' }, '(': { type: 'string' } },
+        additionalProperties: { type: 'string' },
+      },
+      '{"x-a": 5, "on": true, "x-n": 1, "x-n": false, "b": "1"}',
+    ],
+    [
       'a declared property, beside others',
       { properties: { a: { type: 'integer' } }, additionalProperties: { type: 'string' } },
       '{"a": 1, "b": "1"}',
