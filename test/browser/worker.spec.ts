@@ -28,6 +28,23 @@ for (const way of ['captured', 'static', 'growing'] as const) {
   });
 }
 
+test('a KV cache that grows and is copied gives the same logits, and an overflow is an error', async ({
+  page,
+}) => {
+  const result = await page.evaluate(async (numbers) => {
+    const { growAndCopy } = (await import(numbers)) as typeof import('./worker/numbers.ts');
+    return growAndCopy();
+  }, numbers);
+  const { differences, bytes } = result;
+  expect(Object.keys(differences)).toEqual(['grown', 'copied', 'copied, then grown']);
+  for (const [name, difference] of Object.entries(differences)) expect(difference, name).toBeLessThan(1e-2);
+  // Six layers, keys and values, two heads of 32 float32 values: 512 tokens; 256 for the copy of 208.
+  const capacities = bytes.map((count) => count / (6 * 2 * 2 * 32 * 4));
+  expect(capacities).toEqual([512, 512, 512, 256, 512]);
+  expect(result.overflow).toMatch(/context holds 2048 tokens; 2049 were asked for/);
+  expect(result.after).toBe(300);
+});
+
 test('the self-test finds out a device that computes wrong numbers', async ({ page }) => {
   const result = await page.evaluate(async (numbers) => {
     const { selfTestOnNarrowSubgroups } = (await import(numbers)) as typeof import('./worker/numbers.ts');

@@ -36,11 +36,11 @@ async function lastRow(sequence: Sequence, ids: number[]): Promise<Float32Array>
   return row;
 }
 
-/** Largest differences to the reference logits from the CPU. */
-export async function compareWithReference(fastest?: DecodeWay) {
+/** Opens the embedded model on WebGPU. */
+async function openBackend(fastest?: DecodeWay) {
   configureRuntime(wasm);
   const model = files();
-  const backend = await createOnnxBackend({
+  return createOnnxBackend({
     files: model,
     config: await model.json('config.json'),
     device: 'webgpu',
@@ -49,6 +49,11 @@ export async function compareWithReference(fastest?: DecodeWay) {
     ...(fastest && { fastest }),
     onProgress: () => {},
   });
+}
+
+/** Largest differences to the reference logits from the CPU. */
+export async function compareWithReference(fastest?: DecodeWay) {
+  const backend = await openBackend(fastest);
   const { promptTokenIds, decodeTokenIds, rows } = referenceLogits;
   const sequence = await backend.open();
   const whole = [largestDifference(await lastRow(sequence, promptTokenIds), rows[0]!)];
@@ -71,6 +76,36 @@ export async function compareWithReference(fastest?: DecodeWay) {
     lengthAfterTruncation,
     memoryAfterClose: backend.memory(),
   };
+}
+
+/** The logits after 300 tokens that were read at once, beside those after caches that grew and were copied. */
+export async function growAndCopy() {
+  const backend = await openBackend('static');
+  const ids = Array.from({ length: 300 }, (_, index) => (index * 7919 + 13) % 2000);
+  const whole = await backend.open();
+  const expected = await lastRow(whole, ids);
+  const bytes = [whole.bytes];
+  whole.close();
+  const differences: Record<string, number> = {};
+  const grown = await backend.open();
+  const read = async (name: string, sequence: Sequence) => {
+    while (sequence.length < ids.length - 40) {
+      (await sequence.forward(ids.slice(sequence.length, sequence.length + 52), 0)).release();
+    }
+    differences[name] = largestDifference(await lastRow(sequence, ids.slice(sequence.length)), expected);
+    bytes.push(sequence.bytes);
+  };
+  await read('grown', grown);
+  const copy = await backend.copy(grown, 280);
+  grown.close();
+  await read('copied', copy);
+  const smaller = await backend.copy(copy, 208);
+  bytes.push(smaller.bytes);
+  await read('copied, then grown', smaller);
+  const overflow = await smaller.forward(new Array<number>(1749).fill(5)).catch((error: Error) => error);
+  const after = smaller.length;
+  await backend.close();
+  return { differences, bytes, overflow: overflow instanceof Error ? overflow.message : null, after };
 }
 
 /** What the self-test says of a device whose narrow subgroups make ONNX Runtime's prefill wrong. */
