@@ -7,9 +7,10 @@
  * `--synthetic` a model of Qwen3's shape and vocabulary with random weights; `--adapter any` takes a real GPU.
  */
 import { resolve } from 'node:path';
-import { type CDPSession, chromium, type Page } from 'playwright-core';
+import { chromium, type Page } from 'playwright-core';
 import { chromiumArguments, ensureChromium } from '../scripts/chromium.mjs';
 import { serveSources } from '../scripts/serve-sources.mjs';
+import { cpuMeter } from './decode/cpu-meter.ts';
 import type { Contender, DecodeModel, DecodeRun } from './decode/page.ts';
 import { syntheticConfig, syntheticModel } from './decode/synthetic.ts';
 import { median, numberOption, type Report, rounded } from './report.ts';
@@ -99,16 +100,6 @@ async function serveSynthetic(page: Page): Promise<void> {
     else if (pathname.endsWith('/model.onnx')) await route.fulfill({ body: model });
     else await route.fulfill({ status: 404 });
   });
-}
-
-/** Processor time of the page's thread so far, in milliseconds; waiting for the device does not count. */
-async function cpuMeter(page: Page): Promise<() => Promise<number>> {
-  const session: CDPSession = await page.context().newCDPSession(page);
-  await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-  return async () => {
-    const { metrics } = await session.send('Performance.getMetrics');
-    return metrics.find(({ name }) => name === 'TaskDuration')!.value * 1000;
-  };
 }
 
 /** Wrong numbers would be fast too. */

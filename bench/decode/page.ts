@@ -4,12 +4,13 @@
  */
 import { AutoModelForCausalLM, env, Tensor } from '@huggingface/transformers';
 import type { Dtype, SamplingOptions } from '../../src/protocol.ts';
-import type { Backend, Sequence } from '../../worker/backends/backend.ts';
+import type { Backend, Logits, Sequence } from '../../worker/backends/backend.ts';
 import { createOnnxBackend } from '../../worker/backends/onnx/backend.ts';
 import { findAdapter, minimumSubgroupSize, openDevice } from '../../worker/backends/onnx/device.ts';
 import { configureRuntime, exclusive } from '../../worker/backends/onnx/runtime.ts';
 import type { DecodeWay } from '../../worker/backends/onnx/session.ts';
 import { openModelFiles } from '../../worker/cache/files.ts';
+import { GpuSampler } from '../../worker/sampling/gpu/sampler.ts';
 import { Sampler } from '../../worker/sampling/sampler.ts';
 import { type Calls, callsSoFar, countCalls } from './counters.ts';
 
@@ -109,6 +110,21 @@ const neutral: SamplingOptions = {
   seed: null,
 };
 
+/** Chooses tokens as a request does: on the GPU where the backend has a reducer. */
+function chooser(
+  backend: Backend,
+  options: SamplingOptions,
+  prompt: number[],
+): (logits: Logits) => Promise<number> {
+  const { reducer } = backend;
+  if (!reducer) {
+    const sampler = new Sampler(options, 1, 0, prompt);
+    return async (logits) => sampler.next(await logits.read(0));
+  }
+  const sampler = new GpuSampler(reducer, options, 1, 0, prompt);
+  return (logits) => sampler.next(logits.onGpu(0)!, null, () => logits.read(0));
+}
+
 async function loadOurs({ folder, dtype, contextLength }: DecodeModel, way: DecodeWay): Promise<Loaded> {
   const files = openModelFiles(
     { kind: 'folder', url: new URL(folder, location.href).href },
@@ -139,13 +155,13 @@ async function loadOurs({ folder, dtype, contextLength }: DecodeModel, way: Deco
       const [ids, times, encode]: number[][] = [[], [], []];
       const before = callsSoFar();
       const options = topK > 0 ? { ...neutral, temperature: 1, topK } : neutral;
-      const sampler = new Sampler(options, 1, 0, prompt);
+      const choose = chooser(backend, options, prompt);
       await sequence.truncate(0);
       for (let from = 0; from < prompt.length; from += backend.prefillPiece) {
         const piece = prompt.slice(from, from + backend.prefillPiece);
         const isLast = from + piece.length === prompt.length;
         const logits = await sequence.forward(piece, isLast ? 1 : 0);
-        if (isLast) ids!.push(sampler.next(await logits.read(0)));
+        if (isLast) ids!.push(await choose(logits));
         logits.release();
       }
       times!.push(performance.now());
@@ -153,7 +169,7 @@ async function loadOurs({ folder, dtype, contextLength }: DecodeModel, way: Deco
         const start = performance.now();
         const logits = await sequence.forward([ids!.at(-1)!], 1);
         encode!.push(performance.now() - start);
-        ids!.push(sampler.next(await logits.read(0)));
+        ids!.push(await choose(logits));
         logits.release();
         times!.push(performance.now());
       }
