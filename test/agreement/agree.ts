@@ -124,7 +124,8 @@ async function runWalk(
   try {
     const make = await subject.constraints.prepare(request.job, request.promptIds);
     if (!make) throw new Error('The request has no constraint.');
-    const constraint = make();
+    // Forced text is spelled by the tokenizer, or in any tokens.
+    const constraint = make({ spellsForcedText: number % 3 === 0 });
     try {
       const walked = walk(subject, request, constraint, new Random(`${seed}/${number}/walk`), (id) =>
         ids.push(id),

@@ -13,9 +13,17 @@ export interface ChoiceConstraintOptions {
   /** Mask of the tokens that begin with a backtick. */
   backticks(): Uint32Array;
   thinkingTokenBudget: number | null;
+  /**
+   * Text to ids, as the model's tokenizer has them. With it, text that must come is taken in these tokens where
+   * others could spell it too; without it only where a single token may come.
+   */
+  encode: ((text: string) => readonly number[]) | null;
   /** Throws when a whole answer breaks what the grammar does not hold; null when it holds everything. */
   check?: ((ids: readonly number[]) => void) | null;
 }
+
+/** Where more tokens may come, no text is forced that is worth looking for. */
+const MOST_SPELLINGS = 64;
 
 /** What one choice is held to: which tokens may come next, and which one must. */
 export class ChoiceConstraint {
@@ -23,6 +31,8 @@ export class ChoiceConstraint {
   /** What is left of a forced end of the reasoning. */
   #ending: number[] = [];
   #isEnding = false;
+  /** Tokens of a text that must come. */
+  #spelling: number[] = [];
   /** The answer, where it must be checked. */
   readonly #ids: number[] = [];
 
@@ -61,7 +71,7 @@ export class ChoiceConstraint {
   /** The token that must come next, or null when the model has a choice. */
   forced(): number | null {
     const { gate, matcher, reasoningEnd, thinkingTokenBudget } = this.#options;
-    if (gate.isOpen) return matcher?.forced() ?? null;
+    if (gate.isOpen) return matcher && (matcher.forced() ?? this.#spelled(matcher));
     if (!this.#isEnding && thinkingTokenBudget !== null && gate.reasoningTokens >= thinkingTokenBudget) {
       this.#isEnding = true;
       // The marker that has just come may count, if it is not taken for quoted.
@@ -70,9 +80,28 @@ export class ChoiceConstraint {
     return this.#ending[0] ?? null;
   }
 
+  /** The next token of a text that must come. */
+  #spelled(matcher: GrammarMatcher): number | null {
+    const { encode } = this.#options;
+    if (encode && this.#spelling.length === 0 && matcher.allowsAtMost(MOST_SPELLINGS)) {
+      const [text, marker] = matcher.forcedText();
+      if (typeof text === 'string') {
+        this.#spelling = [...encode(text)];
+        // The last one might be longer together with the text that the model chooses.
+        if (marker === undefined) this.#spelling.pop();
+      }
+    }
+    const [next] = this.#spelling;
+    if (next !== undefined && matcher.allows(next)) return next;
+    this.#spelling = [];
+    return null;
+  }
+
   /** Takes the token that came. */
   accept(id: number): void {
     const { gate, matcher, check } = this.#options;
+    if (this.#spelling[0] === id) this.#spelling.shift();
+    else this.#spelling = [];
     if (check) this.#ids.push(id);
     const wasUndecided = gate.isUndecided;
     if (!gate.isOpen) {

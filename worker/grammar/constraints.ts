@@ -21,6 +21,14 @@ export interface ConstraintsOptions {
   compileLimit?: number;
 }
 
+export interface MakeOptions {
+  /**
+   * Whether text that the grammar forces is taken in the tokenizer's own tokens, though the model could spell it in
+   * others. Default: true.
+   */
+  spellsForcedText?: boolean;
+}
+
 /** Makes what the choices of a request are held to. One for each loaded model. */
 export class Constraints {
   readonly #options: ConstraintsOptions;
@@ -44,7 +52,7 @@ export class Constraints {
   async prepare(
     job: GenerateJob,
     promptTokenIds: ArrayLike<number>,
-  ): Promise<(() => ChoiceConstraint) | null> {
+  ): Promise<((options?: MakeOptions) => ChoiceConstraint) | null> {
     const { constraint, templateArguments } = job;
     if (!constraint) return null;
     const format = await loadFormat(constraint.format);
@@ -62,7 +70,7 @@ export class Constraints {
       root === null ? null : await this.#acquireEngine().compile(grammar.toString(root));
     const isHeld = constraint.content !== null || constraint.calls?.choice !== 'auto';
     const whileThinking = root === null ? null : this.#maskWhileThinking(format, isHeld);
-    return () =>
+    return ({ spellsForcedText = true } = {}) =>
       new ChoiceConstraint({
         gate: gate(),
         matcher: compiled?.matcher() ?? null,
@@ -70,6 +78,7 @@ export class Constraints {
         reasoningEnd: this.#reasoningEnd(format),
         backticks: () => this.#backtickMask(),
         thinkingTokenBudget,
+        encode: spellsForcedText ? this.#options.encode : null,
         check: isWhole
           ? null
           : (ids) => checkAnswer(ids, { constraint, format, vocabulary, promptTokenIds, templateArguments }),

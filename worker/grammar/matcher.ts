@@ -92,6 +92,20 @@ export class GrammarMatcher {
     return only < 0 ? null : only;
   }
 
+  /** Whether a token may come next. */
+  allows(id: number): boolean {
+    return this.mask() !== null && this.#allows(id);
+  }
+
+  /** Whether no more than `most` tokens may come next. */
+  allowsAtMost(most: number): boolean {
+    let left = most;
+    for (let word of this.mask() ?? []) {
+      for (; word !== 0; word &= word - 1) if (--left < 0) return false;
+    }
+    return true;
+  }
+
   /** What must come next, whatever the tokens. Empty inside of guarded texts. */
   forcedText(): Forced[] {
     if (this.isTerminated || this.mask() === null || this.#point.active) return [];
