@@ -5,15 +5,8 @@ import { RowReducer } from '../../sampling/gpu/reducer.ts';
 import { checkReducer } from '../../sampling/gpu/selftest.ts';
 import type { Backend, GpuMemory, Sequence } from '../backend.ts';
 import type { KeyValueCache } from './cache.ts';
-import { canCapture } from './captured.ts';
-import {
-  type AdapterReport,
-  findAdapter,
-  minimumSubgroupSize,
-  type OwnDevice,
-  openDevice,
-} from './device.ts';
-import type { GraphEdits } from './edits.ts';
+import { type AdapterReport, findAdapter, minimumSubgroupSize, openDevice } from './device.ts';
+import { attempts, waysDown } from './ladder.ts';
 import { explainFailure } from './reader.ts';
 import { checkNumbers, checkSteps } from './selftest.ts';
 import { CachedSequence } from './sequence.ts';
@@ -95,14 +88,6 @@ export async function createOnnxBackend(options: OnnxOptions): Promise<Backend> 
   });
 }
 
-/** The ways that the graph is made for, the fastest first. */
-function waysDown(edits: GraphEdits, fastest: DecodeWay): DecodeWay[] {
-  const ways: DecodeWay[] = ['growing'];
-  if (edits.sharesCache && fastest !== 'growing') ways.unshift('static');
-  if (canCapture(edits) && fastest === 'captured') ways.unshift('captured');
-  return ways;
-}
-
 /** The backend, in the fastest way whose numbers are right, or what the self-test found wrong in all of them. */
 async function tryWebGpu(
   options: OnnxOptions,
@@ -116,23 +101,16 @@ async function tryWebGpu(
   // On a software adapter computing is all that counts, and a captured step computes more than it must.
   const isSoftware = adapterReport?.isSoftware === true;
   if (isSoftware && !fastest) limits.push('captured graphs: of no use on a software adapter');
-  const ways = waysDown(weights.edits, fastest ?? (isSoftware ? 'static' : 'captured'));
-  const attempts = [
-    { way: ways[0]!, subgroupsFrom: minimumSubgroupSize },
-    ...ways.map((way) => ({ way, subgroupsFrom: Number.POSITIVE_INFINITY })),
-  ];
+  const ladder = attempts(waysDown(weights.edits, fastest ?? (isSoftware ? 'static' : 'captured')));
   let next: GPUAdapter | null = adapter;
   let fault = '';
-  let tried: DecodeWay | null = null;
-  for (const { way, subgroupsFrom } of attempts) {
-    // The same once more, where the adapter has no subgroups to leave out.
-    if (way === tried) continue;
+  for (let step = ladder.next(); !step.done; ) {
+    const { way, subgroups } = step.value;
     // An adapter gives one device only: another try needs a new one.
     next ??= (await findAdapter()).adapter;
     if (!next) break;
-    const own: OwnDevice = await openDevice(next, subgroupsFrom);
+    const own = await openDevice(next, subgroups ? minimumSubgroupSize : Number.POSITIVE_INFINITY);
     next = null;
-    if (!own.hasSubgroups) tried = way;
     onProgress({ phase: 'session', file: null, loaded: 0, total: 0 });
     let session: LoadedSession;
     try {
@@ -141,7 +119,7 @@ async function tryWebGpu(
       own.destroy();
       if (way !== 'captured' || !(error instanceof ModelLoadError)) throw error;
       limits.push(`captured graphs: ${error.message}`);
-      tried = way;
+      step = ladder.next('refused');
       continue;
     }
     const report: DecodeReport = {
@@ -165,9 +143,14 @@ async function tryWebGpu(
       fault = found;
     } catch (error) {
       await backend.close();
-      throw error;
+      if (way !== 'captured') throw error;
+      limits.push(`captured graphs: ${error instanceof Error ? error.message : error}`);
+      step = ladder.next('refused');
+      continue;
     }
     await backend.close();
+    if (!own.hasSubgroups) limits.push(`${way}: ${fault}`);
+    step = ladder.next(own.hasSubgroups ? 'wrong with subgroups' : 'wrong');
   }
   return fault;
 }
