@@ -4,7 +4,8 @@
  *
  * `--tokens N` (default 24) and `--rounds N` (default 3); `--context N` (default 75) tokens of prompt; `--top-k N`
  * (default 0: greedy); `--ways captured,static,growing`; `--model DIR` a model folder with `--dtype` (default q4);
- * `--synthetic` a model of Qwen3's shape and vocabulary with random weights; `--adapter any` takes a real GPU.
+ * `--synthetic` a model of Qwen3's shape and vocabulary with random weights; `--gpu-sampling` has ours choose tokens on
+ * the GPU, as on a real one; `--adapter any` takes a real GPU.
  */
 import { resolve } from 'node:path';
 import { chromium, type Page } from 'playwright-core';
@@ -46,6 +47,7 @@ export async function run(options: readonly string[] = []): Promise<Report[]> {
     const model: DecodeModel = {
       folder: isSynthetic ? SYNTHETIC : folder ? `/@fs${resolve(folder)}/` : '/models/tiny/',
       dtype: (value('--dtype') ?? (isSynthetic ? 'fp32' : 'q4')) as DecodeModel['dtype'],
+      gpuSampling: options.includes('--gpu-sampling'),
       contextLength: Math.max(2048, context + tokens + SHORT),
     };
     await page.goto(`${server.origin}/bench/decode/index.html`);

@@ -21,6 +21,8 @@ export interface DecodeModel {
   folder: string;
   dtype: Exclude<Dtype, 'auto'>;
   contextLength: number;
+  /** Whether ours choose tokens on the GPU. */
+  gpuSampling: boolean;
 }
 
 export interface DecodeRun {
@@ -125,7 +127,10 @@ function chooser(
   return (logits) => sampler.next(logits.onGpu(0)!, null, () => logits.read(0));
 }
 
-async function loadOurs({ folder, dtype, contextLength }: DecodeModel, way: DecodeWay): Promise<Loaded> {
+async function loadOurs(
+  { folder, dtype, contextLength, gpuSampling }: DecodeModel,
+  way: DecodeWay,
+): Promise<Loaded> {
   const files = openModelFiles(
     { kind: 'folder', url: new URL(folder, location.href).href },
     {
@@ -143,6 +148,7 @@ async function loadOurs({ folder, dtype, contextLength }: DecodeModel, way: Deco
     dtype,
     contextLength,
     fastest: way,
+    sampling: gpuSampling ? 'gpu' : 'cpu',
     onProgress: () => {},
   });
   if (backend.report.decode !== way) {
