@@ -3,6 +3,7 @@ export { CompletionCollector, collectCompletion } from './chat/collector.ts';
 export type { Completions } from './chat/completions.ts';
 export type { ToolStrictness } from './chat/constraint.ts';
 export type { FormatReport } from './chat/format.ts';
+export type { Models } from './chat/models.ts';
 export {
   createOutputParser,
   type OutputEnd,
@@ -29,6 +30,7 @@ export type {
   RequestDetails,
   RequestOptions,
   RequestProgress,
+  ServedChunk,
   StructuredOutputs,
 } from './chat/types.ts';
 export type { GpuMemory } from './engine/connection.ts';

@@ -6,6 +6,8 @@ import type {
   ChatCompletionChunkChoice,
   ChatCompletionToolCall,
   ChatCompletionToolCallDelta,
+  ServedChunk,
+  ServedChunkChoice,
 } from './types.ts';
 
 /** One call while its pieces come in. */
@@ -22,6 +24,8 @@ interface CollectedChoice {
   refusal: string;
   calls: Map<number, CollectedCall>;
   incomplete: Set<number>;
+  /** Cut calls that came as such. */
+  cut: ChatCompletionToolCall[];
   logprobs: ChatCompletionChoice['logprobs'];
   finish: ChatCompletionChoice['finish_reason'] | null;
 }
@@ -32,12 +36,12 @@ interface CollectedChoice {
  */
 export class CompletionCollector {
   readonly #choices = new Map<number, CollectedChoice>();
-  #first: ChatCompletionChunk | null = null;
+  #first: ChatCompletionChunk | ServedChunk | null = null;
   #usage: ChatCompletion['usage'];
   #details: ChatCompletion['tokenprism'];
   #fingerprint: string | undefined;
 
-  add(chunk: ChatCompletionChunk): void {
+  add(chunk: ChatCompletionChunk | ServedChunk): void {
     this.#first ??= chunk;
     if (chunk.usage) this.#usage = chunk.usage;
     if (chunk.tokenprism) this.#details = chunk.tokenprism;
@@ -68,7 +72,7 @@ export class CompletionCollector {
     finish_reason,
     logprobs,
     incomplete_tool_calls,
-  }: ChatCompletionChunkChoice): void {
+  }: ChatCompletionChunkChoice | ServedChunkChoice): void {
     let choice = this.#choices.get(index);
     if (!choice) {
       choice = {
@@ -77,6 +81,7 @@ export class CompletionCollector {
         refusal: '',
         calls: new Map(),
         incomplete: new Set(),
+        cut: [],
         logprobs: null,
         finish: null,
       };
@@ -86,7 +91,10 @@ export class CompletionCollector {
     choice.content += delta.content ?? '';
     choice.refusal += delta.refusal ?? '';
     for (const call of delta.tool_calls ?? []) addCall(choice.calls, call);
-    for (const call of incomplete_tool_calls ?? []) choice.incomplete.add(call);
+    for (const call of incomplete_tool_calls ?? []) {
+      if (typeof call === 'number') choice.incomplete.add(call);
+      else choice.cut.push(call);
+    }
     if (logprobs) {
       choice.logprobs ??= { content: null, refusal: null };
       choice.logprobs.content = joined(choice.logprobs.content, logprobs.content);
@@ -97,7 +105,9 @@ export class CompletionCollector {
 }
 
 /** Reads a stream to its end and returns the completion. Errors of the stream are thrown as they are. */
-export async function collectCompletion(chunks: AsyncIterable<ChatCompletionChunk>): Promise<ChatCompletion> {
+export async function collectCompletion(
+  chunks: AsyncIterable<ChatCompletionChunk | ServedChunk>,
+): Promise<ChatCompletion> {
   const collector = new CompletionCollector();
   for await (const chunk of chunks) collector.add(chunk);
   return collector.finish();
@@ -129,6 +139,7 @@ function finished(index: number, choice: CollectedChoice): ChatCompletionChoice 
   const calls = [...choice.calls.values()].sort((a, b) => a.index - b.index);
   const whole = calls.filter((call) => !choice.incomplete.has(call.index)).map(toolCall);
   const cut = calls.filter((call) => choice.incomplete.has(call.index)).map(toolCall);
+  cut.push(...choice.cut);
   return {
     index,
     message: {

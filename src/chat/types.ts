@@ -181,6 +181,16 @@ export interface ChatCompletionChunk extends Omit<OpenAIChatCompletionChunk, 'ch
   tokenprism?: RequestDetails;
 }
 
+/** A chunk as `engine.fetch` sends it: a call is whole and in one piece, one that was cut is told of at the end. */
+export interface ServedChunk extends Omit<ChatCompletionChunk, 'choices'> {
+  choices: ServedChunkChoice[];
+}
+
+export interface ServedChunkChoice extends Omit<ChatCompletionChunkChoice, 'incomplete_tool_calls'> {
+  /** On the last chunk of the choice, as in a whole answer. */
+  incomplete_tool_calls?: ChatCompletionToolCall[];
+}
+
 /**
  * What becomes of a call that was cut inside its arguments: `separate` takes it out of `tool_calls` into
  * `incomplete_tool_calls`; `raw` leaves it in `tool_calls` as it is, as OpenAI does; `close` completes its

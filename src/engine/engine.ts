@@ -5,6 +5,7 @@ import {
   type GenerationListener,
 } from '../chat/completions.ts';
 import { type ChosenFormat, checkFormatNames, chooseFormat, type FormatReport } from '../chat/format.ts';
+import { Models } from '../chat/models.ts';
 import type { RequestContext } from '../chat/request.ts';
 import { Vocabulary } from '../detokenizer/vocabulary.ts';
 import {
@@ -51,14 +52,31 @@ interface Session {
 /** A loaded model that answers chats. Fires `state` (a plain `Event`) whenever {@link Engine.state} changes. */
 export class Engine extends EventTarget {
   readonly chat: { readonly completions: Completions };
+  readonly models: Models;
   readonly #core: EngineCore;
 
   constructor(core: EngineCore) {
     super();
     this.#core = core;
     this.chat = { completions: new Completions(core) };
+    this.models = new Models(core);
     core.onChange = () => this.dispatchEvent(new Event('state'));
   }
+
+  /**
+   * A `fetch` for OpenAI clients: the engine answers as an OpenAI server does, with its paths below `/v1`, its status
+   * codes and its error bodies; of the address only the path counts. Nothing goes over the network.
+   *
+   * ```ts
+   * new OpenAI({ baseURL: 'http://engine/v1', apiKey: '-', fetch: engine.fetch, dangerouslyAllowBrowser: true });
+   * ```
+   */
+  readonly fetch: typeof globalThis.fetch = async (input, init) => {
+    const { serve } = await import('../http/serve.ts');
+    const { incompleteToolCalls } = this.#core;
+    const { chat, models } = this;
+    return serve({ completions: chat.completions, models, incompleteToolCalls }, input, init);
+  };
 
   get state(): EngineState {
     return this.#core.state;
