@@ -9,7 +9,7 @@
  *  generate ──────────────────────────▶ queued
  *       ◀── state { prefilling, … }      rendering, prefilling
  *       ◀── started { promptTokenIds }   decoding
- *       ◀── tokens { choice, from, ids } …
+ *       ◀── tokens { choice, from, ids, logprobs? } …
  *  cut { choice, at } ────────────────▶  ending
  *       ◀── done { choices, usage, timings } | failed
  * ```
@@ -195,17 +195,36 @@ export interface GenerateJob {
   choices: number;
   /** Unset or `null`: the model writes what it likes. */
   constraint?: Constraint | null;
+  /** Added to these tokens' logits, before anything is chosen. */
+  logitBias?: ReadonlyMap<number, number>;
+  /** Tokens that end a choice as an EOS does. */
+  stopTokenIds?: readonly number[];
+  /** A choice has so many tokens before an EOS or a stop token is chosen; where a grammar lets another one come. */
+  minTokens?: number;
+  /** An EOS ends no choice. */
+  ignoreEos?: boolean;
+  /** With each token, its log probability and those of so many of the most probable ones; unset or `null`: none. */
+  logprobs?: number | null;
 }
 
 export type RequestState = 'queued' | 'rendering' | 'prefilling' | 'decoding' | 'ending';
 
-/** Why a choice ended: an EOS token, the limit, a `cut` of the page, an abort. */
+/**
+ * Natural logarithms of a token's probability and of the most probable ones', best first: of the model's distribution
+ * over what a grammar lets come, before bias, penalties and temperature. `-Infinity` is possible.
+ */
+export interface TokenLogprobs {
+  logprob: number;
+  top: { id: number; logprob: number }[];
+}
+
+/** Why a choice ended: an EOS or stop token, the limit, a `cut` of the page, an abort. */
 export type EndReason = 'eos' | 'length' | 'cut' | 'abort';
 
 export interface ChoiceEnd {
   choice: number;
   reason: EndReason;
-  /** Tokens that count, the EOS included; after a `cut`, its `at`. */
+  /** Tokens that count, the EOS or stop token included; after a `cut`, its `at`. */
   completionTokens: number;
 }
 
@@ -253,8 +272,18 @@ export type FromWorker =
   | { type: 'device'; device: DeviceReport }
   | { type: 'state'; request: number; state: RequestState; done?: number; total?: number }
   | { type: 'started'; request: number; promptTokenIds: Uint32Array; prompt: string; seed: number }
-  /** `ids` are the tokens from index `from` on of this choice, in order, none left out. */
-  | { type: 'tokens'; request: number; choice: number; from: number; ids: number[] }
+  /**
+   * `ids` are the tokens from index `from` on of this choice, in order, none left out; `logprobs` are theirs, one
+   * each, where the job asks for them.
+   */
+  | {
+      type: 'tokens';
+      request: number;
+      choice: number;
+      from: number;
+      ids: number[];
+      logprobs?: TokenLogprobs[];
+    }
   | { type: 'done'; request: number; choices: ChoiceEnd[]; usage: TokenUsage; timings: Timings }
   /** With a request: it ends here. Without: the load failed, or the worker is of no more use. */
   | { type: 'failed'; request: number | null; error: SerializedError }

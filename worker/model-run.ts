@@ -1,7 +1,10 @@
 import { BadRequestError, InvalidLogitsError } from '../src/errors.ts';
+import type { TokenLogprobs } from '../src/protocol.ts';
 import type { Backend, Logits } from './backends/backend.ts';
 import { KnownSequence, type PrefixCache } from './cache/prefix.ts';
+import type { GpuRow } from './sampling/gpu/reducer.ts';
 import { GpuSampler } from './sampling/gpu/sampler.ts';
+import { logprobsOfRow, logprobsOnGpu } from './sampling/logprobs.ts';
 import type { Sampler } from './sampling/sampler.ts';
 
 /** The sequence of one request and the logits of its last position. */
@@ -73,10 +76,28 @@ export class ModelRun {
     return this.#guard(async () => {
       const read = async () => (await this.#readRow()).subarray(0, vocabularySize);
       if (!(sampler instanceof GpuSampler)) return sampler.next(await read(), mask);
-      const logits = this.#lastLogits();
-      const row = logits.onGpu(logits.rows - 1);
-      if (!row) throw new Error('The backend has a reducer, and its logits are not on the GPU.');
-      return sampler.next(row, mask, read);
+      return sampler.next(this.#rowOnGpu(), mask, read);
+    });
+  }
+
+  /**
+   * Log probabilities of the token `id`, and of the `count` most probable ones, after the last token fed.
+   *
+   * @param mask what a grammar lets come; `null` where all may
+   * @param vocabularySize tokens that may be chosen; rows can be padded beyond it
+   */
+  async logprobs(
+    id: number,
+    mask: Uint32Array | null,
+    count: number,
+    vocabularySize: number,
+  ): Promise<TokenLogprobs> {
+    return this.#guard(async () => {
+      const { reducer } = this.#backend;
+      const read = async () => (await this.#readRow()).subarray(0, vocabularySize);
+      return reducer
+        ? logprobsOnGpu(reducer, this.#rowOnGpu(), mask, id, count, read)
+        : logprobsOfRow(await read(), mask, id, count);
     });
   }
 
@@ -124,6 +145,13 @@ export class ModelRun {
   #lastLogits(): Logits {
     if (!this.#logits) throw new Error('There are no logits before a forward pass.');
     return this.#logits;
+  }
+
+  #rowOnGpu(): GpuRow {
+    const logits = this.#lastLogits();
+    const row = logits.onGpu(logits.rows - 1);
+    if (!row) throw new Error('The backend has a reducer, and its logits are not on the GPU.');
+    return row;
   }
 
   /** Valid until the next forward pass. */

@@ -6,8 +6,10 @@ import type {
   GenerateJob,
   RequestState,
   Timings,
+  TokenLogprobs,
 } from '../src/protocol.ts';
 import type { PrefixCache } from './cache/prefix.ts';
+import { EndTokens } from './end-tokens.ts';
 import type { ChoiceConstraint } from './grammar/constraint.ts';
 import type { Model } from './model.ts';
 import { ModelRun } from './model-run.ts';
@@ -138,6 +140,7 @@ export class GenerateRequest {
       );
     }
     const limit = Math.min(room, this.#job.maxTokens ?? room);
+    const ends = new EndTokens({ ...this.#job, eosTokenIds: model.report.eosTokenIds });
     await this.#checkpoint();
     this.#post({
       type: 'started',
@@ -161,12 +164,11 @@ export class GenerateRequest {
       for (const [index, choice] of this.#choices.entries()) {
         if (index > 0) await this.#repeatPrompt(run);
         const { reducer } = prefixes.backend;
-        const sampler = reducer
-          ? new GpuSampler(reducer, sampling, seed, index, prompt.ids)
-          : new Sampler(sampling, seed, index, prompt.ids);
+        const given = [sampling, seed, index, prompt.ids, this.#job.logitBias] as const;
+        const sampler = reducer ? new GpuSampler(reducer, ...given) : new Sampler(...given);
         const constraint = constrain?.() ?? null;
         try {
-          await this.#decode(run, index, choice, { sampler, constraint, limit }, model.report);
+          await this.#decode(run, index, choice, { sampler, constraint, ends, limit }, model.report);
         } finally {
           constraint?.dispose();
         }
@@ -177,7 +179,7 @@ export class GenerateRequest {
     } finally {
       run.close();
       for (const { ids, tokens } of this.#choices) {
-        const isEnded = model.report.eosTokenIds.includes(ids[tokens - 1]!);
+        const isEnded = tokens > 0 && ends.ends(ids[tokens - 1]!);
         model.template.remember(prompt, ids.slice(0, isEnded ? tokens - 1 : tokens));
       }
     }
@@ -214,17 +216,26 @@ export class GenerateRequest {
     {
       sampler,
       constraint,
+      ends,
       limit,
-    }: { sampler: Sampler | GpuSampler; constraint: ChoiceConstraint | null; limit: number },
+    }: {
+      sampler: Sampler | GpuSampler;
+      constraint: ChoiceConstraint | null;
+      ends: EndTokens;
+      limit: number;
+    },
     { vocabularySize, eosTokenIds }: Model['report'],
   ): Promise<void> {
+    const { logprobs: toldTokens = null } = this.#job;
     /** Tokens that the model has not read yet: the last one, and those that were forced behind it. */
     let unread: number[] = [];
     for (;;) {
       await this.#checkpoint();
       if (choice.tokens >= choice.cutAt) break;
-      let id = constraint?.forced() ?? null;
-      if (id === null) {
+      const forced = constraint?.forced() ?? null;
+      let id = forced;
+      const logprobs: TokenLogprobs[] = [];
+      if (id === null || toldTokens !== null) {
         const forward = unread.length > 0 ? run.decode(unread) : null;
         let mask: Uint32Array | null = null;
         try {
@@ -235,19 +246,22 @@ export class GenerateRequest {
         }
         unread = [];
         // Rows can be padded beyond the vocabulary; what has no bytes must not be drawn.
-        id = await run.choose(sampler, mask, vocabularySize);
+        id ??= await run.choose(sampler, ends.mask(mask, choice.tokens, vocabularySize), vocabularySize);
+        if (toldTokens !== null) logprobs.push(await run.logprobs(id, mask, toldTokens, vocabularySize));
       } else {
-        sampler.take(id);
         this.#clock.forced();
       }
+      if (forced !== null) sampler.take(forced);
       constraint?.accept(id);
       unread.push(id);
       const from = choice.tokens++;
       choice.ids.push(id);
       this.#clock.token();
-      this.#post({ type: 'tokens', request: this.number, choice: index, from, ids: [id] });
-      if (eosTokenIds.includes(id)) {
-        constraint?.finish();
+      const told = toldTokens === null ? {} : { logprobs };
+      this.#post({ type: 'tokens', request: this.number, choice: index, from, ids: [id], ...told });
+      if (ends.ends(id)) {
+        // The grammar has ended with an EOS only.
+        if (eosTokenIds.includes(id)) constraint?.finish();
         return this.#endChoice(choice, 'eos');
       }
       if (choice.tokens >= limit) return this.#endChoice(choice, 'length');

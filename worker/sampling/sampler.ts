@@ -5,7 +5,7 @@ import { all, type Candidates, draw, largest, minP, topK, topP } from './candida
 import { createRandomSource, type RandomSource } from './random.ts';
 
 /**
- * Chooses the tokens of one choice. Order of the steps: mask, penalties, temperature, top-k, top-p, min-p, draw.
+ * Chooses the tokens of one choice. Order of the steps: mask, bias and penalties, temperature, top-k, top-p, min-p, draw.
  */
 export class Sampler {
   readonly #options: SamplingOptions;
@@ -16,11 +16,18 @@ export class Sampler {
   /**
    * @param seed replaces `options.seed`, which may be `null`
    * @param stream index of the choice: each has its own stream of random numbers
+   * @param bias added to the logits of these tokens
    */
-  constructor(options: SamplingOptions, seed: number, stream: number, promptTokenIds: ArrayLike<number>) {
+  constructor(
+    options: SamplingOptions,
+    seed: number,
+    stream: number,
+    promptTokenIds: ArrayLike<number>,
+    bias?: ReadonlyMap<number, number>,
+  ) {
     this.#options = options;
     this.#random = createRandomSource(seed, stream);
-    this.#adjustments = new Adjustments(options, promptTokenIds);
+    this.#adjustments = new Adjustments(options, promptTokenIds, bias);
   }
 
   /**

@@ -27,6 +27,7 @@ export class GpuSampler {
    * @param reducer may serve other choices between two tokens
    * @param seed replaces `options.seed`, which may be `null`
    * @param stream index of the choice: each has its own stream of random numbers
+   * @param bias added to the logits of these tokens
    */
   constructor(
     reducer: RowReducer,
@@ -34,11 +35,12 @@ export class GpuSampler {
     seed: number,
     stream: number,
     promptTokenIds: ArrayLike<number>,
+    bias?: ReadonlyMap<number, number>,
   ) {
     this.#reducer = reducer;
     this.#options = options;
     this.#random = createRandomSource(seed, stream);
-    this.#adjustments = new Adjustments(options, promptTokenIds);
+    this.#adjustments = new Adjustments(options, promptTokenIds, bias);
   }
 
   /**
@@ -89,7 +91,8 @@ export class GpuSampler {
   }
 }
 
-function refuse({ id, fault }: Best): void {
+/** @throws InvalidLogitsError when the row has a fault */
+export function refuse({ id, fault }: Best): void {
   if (fault === 'notANumber') throw notANumber(id);
   if (fault === 'notFinite') throw notFinite();
 }
