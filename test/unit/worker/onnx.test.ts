@@ -65,6 +65,7 @@ describe('the embedded model on WASM', () => {
       dtype: 'q4',
       decode: 'growing',
       limits: [],
+      sampling: 'cpu',
     });
     expect(model.report).toMatchObject({
       id: 'tiny',
