@@ -1,6 +1,7 @@
 import { TokenprismError } from '../../src/errors.ts';
 import type { GrammarMatcher } from './matcher.ts';
 import type { ReasoningGate } from './reasoning-gate.ts';
+import type { SpelledEnd } from './spelled-end.ts';
 
 export interface ChoiceConstraintOptions {
   gate: ReasoningGate;
@@ -8,6 +9,8 @@ export interface ChoiceConstraintOptions {
   matcher: GrammarMatcher | null;
   /** Tokens that may not come while the model is still thinking, a mask of all others. */
   whileThinking: Uint32Array | null;
+  /** Where the end marker of the reasoning is spelled out and a grammar begins behind it. */
+  spelledEnd: SpelledEnd | null;
   /** Tokens of the reasoning's end marker. */
   reasoningEnd: readonly number[];
   /** Mask of the tokens that begin with a backtick. */
@@ -45,9 +48,9 @@ export class ChoiceConstraint {
    * @throws TokenprismError when the grammar leaves nothing that could come
    */
   mask(): Uint32Array | null {
-    const { gate, matcher, whileThinking } = this.#options;
+    const { gate, matcher } = this.#options;
     if (gate.isUndecided) return this.#maskOfEither();
-    if (!gate.isOpen) return whileThinking;
+    if (!gate.isOpen) return this.#maskOfThinking();
     if (matcher?.isStuck) {
       throw new TokenprismError(
         "The grammar leaves no token that could come next: the answer can't be finished in this model's tokens.",
@@ -55,6 +58,15 @@ export class ChoiceConstraint {
       );
     }
     return matcher?.mask() ?? null;
+  }
+
+  #maskOfThinking(): Uint32Array | null {
+    const { gate, whileThinking, spelledEnd } = this.#options;
+    const withheld = spelledEnd?.withheldBehind(gate.tail) ?? [];
+    if (!whileThinking || withheld.length === 0) return whileThinking;
+    const mask = whileThinking.slice();
+    for (const id of withheld) mask[id >> 5]! &= ~(1 << (id & 31));
+    return mask;
   }
 
   /**

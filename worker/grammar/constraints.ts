@@ -7,6 +7,7 @@ import { EbnfGrammar } from './ebnf.ts';
 import { type CompiledGrammar, GrammarEngine } from './engine.ts';
 import { checkAnswer } from './post-check.ts';
 import { BACKTICK, ReasoningGate } from './reasoning-gate.ts';
+import { SpelledEnd } from './spelled-end.ts';
 import { structuralTag } from './structural-tag.ts';
 import { markerTokens } from './vocabulary.ts';
 
@@ -36,6 +37,7 @@ export class Constraints {
   readonly #markers: ReadonlyMap<string, number>;
   #engine: GrammarEngine | null = null;
   #backticks: Uint32Array | null = null;
+  readonly #spelledEnds = new Map<string, SpelledEnd>();
 
   constructor(options: ConstraintsOptions) {
     this.#options = options;
@@ -69,12 +71,14 @@ export class Constraints {
     const compiled: CompiledGrammar | null =
       root === null ? null : await this.#acquireEngine().compile(grammar.toString(root));
     const isHeld = constraint.content !== null || constraint.calls?.choice !== 'auto';
+    const spelledEnd = root === null ? null : this.#spelledEnd(format);
     const whileThinking = root === null ? null : this.#maskWhileThinking(format, isHeld);
     return ({ spellsForcedText = true } = {}) =>
       new ChoiceConstraint({
         gate: gate(),
         matcher: compiled?.matcher() ?? null,
         whileThinking,
+        spelledEnd,
         reasoningEnd: this.#reasoningEnd(format),
         backticks: () => this.#backtickMask(),
         thinkingTokenBudget,
@@ -107,6 +111,21 @@ export class Constraints {
     const withheld = openers.flatMap((text) => this.#vocabulary.idOf(text) ?? []);
     for (const id of isHeld ? [...withheld, ...eosTokenIds] : withheld) mask[id >> 5]! &= ~(1 << (id & 31));
     return mask;
+  }
+
+  #spelledEnd({ reasoning }: MessageFormat): SpelledEnd | null {
+    if (!reasoning) return null;
+    const terminal = reasoning.terminals[reasoning.end]!;
+    const spelled = spellings(terminal).filter(
+      (text) => terminal.token === 'never' || this.#vocabulary.idOf(text) === undefined,
+    );
+    if (spelled.length === 0) return null;
+    let end = this.#spelledEnds.get(reasoning.name);
+    if (!end) {
+      end = new SpelledEnd(this.#vocabulary, spelled);
+      this.#spelledEnds.set(reasoning.name, end);
+    }
+    return end;
   }
 
   #backtickMask(): Uint32Array {

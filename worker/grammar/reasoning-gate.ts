@@ -16,6 +16,9 @@ export interface ReasoningGateOptions {
 
 export const BACKTICK = '`';
 
+/** No end marker is longer. */
+const TAIL = 64;
+
 /**
  * Says when reasoning has ended and a grammar begins: the page's own parser, run over the same tokens, so that both
  * sides go by the same format file. In formats with channels reasoning is part of the grammar, and the gate is open
@@ -24,6 +27,9 @@ export const BACKTICK = '`';
 export class ReasoningGate {
   readonly #parser: Parser | null;
   readonly #endIds: ReadonlySet<number>;
+  /** End markers that are spelled out here, and may be quoted. */
+  readonly #spelledEnds: readonly string[];
+  #tail = '';
   readonly #vocabulary: TokenReader;
   #isOpen: boolean;
   #isUndecided = false;
@@ -40,8 +46,11 @@ export class ReasoningGate {
         })
       : null;
     this.#isOpen = !this.#parser?.inReasoning;
-    const ends = reasoning ? spellings(reasoning.terminals[reasoning.end]!) : [];
+    const end = reasoning?.terminals[reasoning.end];
+    const ends = end ? spellings(end) : [];
     this.#endIds = new Set(ends.flatMap((text) => vocabulary.idOf(text) ?? []));
+    const canBeQuoted = end !== undefined && end.token !== 'never';
+    this.#spelledEnds = canBeQuoted ? ends.filter((text) => vocabulary.idOf(text) === undefined) : [];
   }
 
   /** The grammar is at work; once open it stays so. */
@@ -57,6 +66,11 @@ export class ReasoningGate {
     return this.#isUndecided;
   }
 
+  /** The last characters of the reasoning. */
+  get tail(): string {
+    return this.#tail;
+  }
+
   get reasoningTokens(): number {
     return this.#parser?.reasoningTokens ?? 0;
   }
@@ -68,6 +82,9 @@ export class ReasoningGate {
     // The parser may need more tokens for the character that tells; the first one tells whether it is a backtick.
     const isQuoted = this.#isUndecided && this.#vocabulary.text(id).startsWith(BACKTICK);
     this.#isOpen = !this.#parser.inReasoning || (this.#isUndecided && !isQuoted);
-    this.#isUndecided = !this.#isOpen && this.#endIds.has(id);
+    this.#tail = (this.#tail + this.#vocabulary.text(id)).slice(-TAIL);
+    const hasEnded =
+      this.#endIds.has(id) || this.#spelledEnds.some((text) => this.#tail.endsWith(BACKTICK + text));
+    this.#isUndecided = !this.#isOpen && hasEnded;
   }
 }

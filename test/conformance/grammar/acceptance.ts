@@ -9,7 +9,7 @@ import type { Subject } from '../../agreement/subject.ts';
 export type Output = string | { text: string; special: boolean }[];
 
 export interface GrammarRequest {
-  tools: unknown[];
+  tools?: unknown[];
   /** Other fields of the request. */
   request: Record<string, unknown>;
   /** How the prompt ends. */
@@ -18,7 +18,7 @@ export interface GrammarRequest {
 
 /** What makes a fresh constraint of the request, for one output. */
 export async function prepare(subject: Subject, { tools, request, start }: GrammarRequest) {
-  const body = { tools, ...request };
+  const body = { ...(tools && { tools }), ...request };
   const read = readTools(body);
   const constraint = readConstraint(body, read, request.parallel_tool_calls !== false, {
     format: subject.names,
