@@ -27,13 +27,49 @@ function write(folder: string, files: Record<string, string>): void {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
 }
 
-/** The program that the README shows. */
-function readmeExample(): string {
-  const [, example] =
-    /```ts\n(import \{ createEngine \} [^`]+)```/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
-  if (!example) throw new Error('README.md shows no program.');
-  return example;
+/** The program of the README whose first line is `firstLine`. */
+function readmeExample(firstLine: string): string {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const begin = readme.indexOf(`\`\`\`ts\n${firstLine}\n`);
+  if (begin < 0) throw new Error(`README.md shows no program that begins with ${firstLine}`);
+  return readme.slice(begin + 6, readme.indexOf('```\n', begin + 6));
 }
+
+const html = (script: string) =>
+  `<!doctype html><link rel="icon" href="data:,"><script type="module" src="${script}"></script>`;
+
+/** What an application does with OpenAI's client, after the README's program; the last line of the console is `checks`. */
+const clientChecks = `
+const { model, messages } = {
+  model: 'tokenprism-tiny',
+  messages: [{ role: 'user' as const, content: 'What is the capital of France?' }],
+};
+const whole = await client.chat.completions.create({ model, messages });
+let streamed = '';
+let reasoning = '';
+for await (const { choices } of await client.chat.completions.create({ model, messages, stream: true })) {
+  streamed += choices[0]?.delta.content ?? '';
+  reasoning += (choices[0]?.delta as { reasoning?: string }).reasoning ?? '';
+}
+const controller = new AbortController();
+const aborted = await client.chat.completions.create({ model, messages, stream: true }, { signal: controller.signal });
+let chunks = 0;
+for await (const _ of aborted) if (++chunks === 2) controller.abort();
+const refused = await client.chat.completions.create({ model: 'other', messages }).catch((error) => error);
+const called = await runner.finalFunctionToolCall();
+console.log(
+  'checks ' +
+    JSON.stringify({
+      models: (await client.models.list()).data.map(({ id }) => id),
+      whole: whole.choices[0]?.message.content,
+      streamed,
+      reasoning: reasoning.length > 0,
+      chunks,
+      refused: [refused instanceof OpenAI.NotFoundError, refused.code],
+      called,
+    }),
+);
+`;
 
 test('the packed package can be installed, typed, bundled and run', async ({ page, context }, info) => {
   test.setTimeout(240_000);
@@ -65,9 +101,10 @@ test('the packed package can be installed, typed, bundled and run', async ({ pag
       type: 'module',
       dependencies: { tokenprism: `file:${filename}`, openai: `file:${join(root, 'node_modules/openai')}` },
     }),
-    'index.html':
-      '<!doctype html><link rel="icon" href="data:,"><script type="module" src="main.ts"></script>',
-    'main.ts': readmeExample(),
+    'index.html': html('main.ts'),
+    'main.ts': readmeExample("import { createEngine } from 'tokenprism';"),
+    'client.html': html('client.ts'),
+    'client.ts': readmeExample("import OpenAI from 'openai';") + clientChecks,
     'types.ts': `import { createEngine, type ChatCompletion } from 'tokenprism';
 import { createScriptedEngine } from 'tokenprism/testing';
 const engine = await createEngine();
@@ -88,7 +125,7 @@ await createScriptedEngine(['Four.']);
         strict: true,
         noEmit: true,
       },
-      files: ['main.ts', 'types.ts'],
+      files: ['main.ts', 'client.ts', 'types.ts'],
     }),
   });
   execFileSync('npm', ['install', '--offline', '--no-audit', '--no-fund', '--install-links=false'], {
@@ -108,6 +145,17 @@ await createScriptedEngine(['Four.']);
     build: { target: 'es2022' },
   })) as Rolldown.RolldownOutput;
   expect(pageBundleSize(built.output).gzip).toBeLessThanOrEqual(PAGE_BUDGET_BYTES);
+  await build({
+    root: app,
+    configFile: false,
+    logLevel: 'warn',
+    base: './',
+    build: {
+      target: 'es2022',
+      emptyOutDir: false,
+      rolldownOptions: { input: join(app, 'client.html') },
+    },
+  });
   const server = await preview({
     root: app,
     configFile: false,
@@ -126,6 +174,20 @@ await createScriptedEngine(['Four.']);
     });
     await page.goto(origin);
     await expect.poll(() => said, { timeout: 60_000 }).toContain('Paris');
+    said = '';
+    await page.goto(`${origin}/client.html`);
+    await expect.poll(() => said, { timeout: 90_000 }).toContain('checks ');
+    const [answer, checks] = said.split('checks ');
+    expect(answer).toContain('18');
+    expect(JSON.parse(checks!)).toMatchObject({
+      models: ['tokenprism-tiny'],
+      whole: expect.stringContaining('Paris'),
+      streamed: expect.stringContaining('Paris'),
+      reasoning: true,
+      chunks: 2,
+      refused: [true, 'model_not_found'],
+      called: { name: 'get_weather', arguments: expect.stringContaining('Paris') },
+    });
     expect(foreign).toEqual([]);
   } finally {
     await server.close();
