@@ -14,7 +14,8 @@ export async function serve(
   input: RequestInfo | URL,
   init?: RequestInit,
 ): Promise<Response> {
-  const request = new Request(input instanceof Request ? input : new URL(input, base), init);
+  const isAddress = typeof input === 'string' || input instanceof URL;
+  const request = new Request(isAddress ? new URL(input, base) : input, init);
   request.signal.throwIfAborted();
   try {
     return await route(surface, request);

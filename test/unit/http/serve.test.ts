@@ -53,6 +53,15 @@ describe('requests', () => {
     }
   });
 
+  it('that fetch itself could not make are rejected as it rejects them', async () => {
+    const { engine } = await serveTurns(['Four.']);
+    await expect(engine.fetch('http://')).rejects.toBeInstanceOf(TypeError);
+    await expect(engine.fetch(url, { method: 'GET', body: '{}' })).rejects.toBeInstanceOf(TypeError);
+    const used = new Request(url, post({ messages }));
+    await used.text();
+    await expect(engine.fetch(used)).rejects.toBeInstanceOf(TypeError);
+  });
+
   it('are refused with a body of OpenAI’s shape', async () => {
     const { engine } = await serveTurns(['Four.']);
     expect(await refused(engine, 'http://engine/v1/nothing')).toMatchObject({
