@@ -9,6 +9,7 @@ import {
   type ToolFormat,
 } from '../parser/format.ts';
 import type { Family, Registered, TemplateFacts } from './family.ts';
+import { withoutComments } from './template-text.ts';
 
 export type { TemplateFacts } from './family.ts';
 
@@ -185,42 +186,63 @@ export interface RecognisedFormat extends FormatNames {
   warning: string | null;
 }
 
-/** The formats of a model, from its chat template and vocabulary. What is unknown or ambiguous is null, with a warning. */
+/**
+ * The formats of a model, from its chat template and vocabulary. What is unknown or ambiguous is null, with a warning;
+ * so is a format that the template shows, but whose markers the vocabulary lacks.
+ */
 export async function recogniseFormat(model: TemplateFacts): Promise<RecognisedFormat> {
   const families = await loadAll();
-  const matches = (kind: 'reasoning' | 'tools') => {
+  const facts = { ...model, chatTemplate: withoutComments(model.chatTemplate) };
+  const recognise = (kind: 'reasoning' | 'tools') => {
     const found = families.flatMap((family) => {
       const formats: readonly Registered<ReasoningFormat | ToolFormat | ChannelFormat>[] = [
         ...(family[kind] ?? []),
         ...(family.channels ? [family.channels] : []),
       ];
-      return formats.filter((registered) => registered.recognise(model));
+      return formats.filter((registered) => registered.recognise(facts));
     });
-    const passedOver = new Set(found.flatMap(({ over = [] }) => over));
-    return found.map(({ format }) => format.name).filter((name) => !passedOver.has(name));
+    const lacks = (format: Marked) => missingTokens(format, facts.hasToken);
+    const fitting = found.filter(({ format }) => lacks(format).length === 0);
+    const passedOver = new Set(fitting.flatMap(({ over = [] }) => over));
+    const names = fitting.map(({ format }) => format.name).filter((name) => !passedOver.has(name));
+    const unfit = found.filter(({ format }) => lacks(format).length > 0);
+    const reason =
+      names.length > 1
+        ? `the chat template could be that of ${names.join(' or ')}.`
+        : unfit.length > 0
+          ? unfit.map(({ format }) => withoutToken(format.name, lacks(format)[0]!)).join(' ')
+          : 'the chat template is of no known format.';
+    return { names, isShown: found.length > 0, reason };
   };
-  const reasoning = matches('reasoning');
-  const tools = matches('tools');
+  const reasoning = recognise('reasoning');
+  const tools = recognise('tools');
   const warnings: FormatNames = { reasoning: null, tools: null };
-  const { chatTemplate } = model;
-  if (reasoning.length > 1 || (reasoning.length === 0 && /think/i.test(chatTemplate))) {
-    warnings.reasoning = `Reasoning is not split: ${explain(reasoning)} Set reasoningParser to one of ${formatNames.reasoning.join(', ')}.`;
+  const { chatTemplate } = facts;
+  if (reasoning.names.length !== 1 && (reasoning.isShown || /think/i.test(chatTemplate))) {
+    warnings.reasoning = `Reasoning is not split: ${reasoning.reason} Set reasoningParser to one of ${formatNames.reasoning.join(', ')}.`;
   }
-  if (tools.length > 1 || (tools.length === 0 && /\btools?\b/.test(chatTemplate))) {
-    warnings.tools = `Calls are not recognised: ${explain(tools)} Set toolParser to one of ${formatNames.tools.join(', ')}.`;
+  if (tools.names.length !== 1 && (tools.isShown || /\btools?\b/.test(chatTemplate))) {
+    warnings.tools = `Calls are not recognised: ${tools.reason} Set toolParser to one of ${formatNames.tools.join(', ')}.`;
   }
   return {
-    reasoning: reasoning.length === 1 ? reasoning[0]! : null,
-    tools: tools.length === 1 ? tools[0]! : null,
+    reasoning: reasoning.names.length === 1 ? reasoning.names[0]! : null,
+    tools: tools.names.length === 1 ? tools.names[0]! : null,
     warnings,
     warning: [warnings.reasoning, warnings.tools].filter((text) => text !== null).join(' ') || null,
   };
 }
 
-const explain = (names: readonly string[]) =>
-  names.length > 1
-    ? `the chat template could be that of ${names.join(' or ')}.`
-    : 'the chat template is of no known format.';
+type Marked = Pick<MessageFormat, 'terminals'>;
+
+/** Spellings of each marker that must be a token and is none. */
+const missingTokens = ({ terminals }: Marked, hasToken: (text: string) => boolean) =>
+  Object.values(terminals)
+    .filter(({ token }) => token === 'required')
+    .map(spellings)
+    .filter((texts) => !texts.some(hasToken));
+
+const withoutToken = (format: string, texts: readonly string[]) =>
+  `the chat template looks like that of ${format}, but the vocabulary has no token ${texts.join(' or ')}.`;
 
 /**
  * Makes sure that a model can write a format at all.
@@ -230,17 +252,14 @@ export function checkVocabulary(
   format: MessageFormat,
   vocabulary: { idOf(text: string): number | undefined },
 ): void {
-  for (const terminal of Object.values(format.terminals)) {
-    if (terminal.token !== 'required') continue;
-    const texts = spellings(terminal);
-    if (texts.some((text) => vocabulary.idOf(text) !== undefined)) continue;
-    const names = [format.channels?.name, format.reasoning?.name, format.tools?.name]
-      .filter(Boolean)
-      .join(' and ');
-    throw new ModelLoadError(
-      `The model's vocabulary has no token ${texts.join(' or ')}, which the format ${names} needs. ` +
-        'Choose another reasoningParser or toolParser, or null for none.',
-      { code: 'format_mismatch' },
-    );
-  }
+  const [texts] = missingTokens(format, (text) => vocabulary.idOf(text) !== undefined);
+  if (!texts) return;
+  const names = [format.channels?.name, format.reasoning?.name, format.tools?.name]
+    .filter(Boolean)
+    .join(' and ');
+  throw new ModelLoadError(
+    `The model's vocabulary has no token ${texts.join(' or ')}, which the format ${names} needs. ` +
+      'Choose another reasoningParser or toolParser, or null for none.',
+    { code: 'format_mismatch' },
+  );
 }

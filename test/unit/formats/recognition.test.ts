@@ -1,23 +1,31 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { chooseFormat } from '../../../src/chat/format.ts';
+import { Vocabulary } from '../../../src/detokenizer/vocabulary.ts';
+import { ModelLoadError } from '../../../src/errors.ts';
 import { loadFormat, recogniseFormat } from '../../../src/formats/index.ts';
+import { TokenFlag } from '../../../src/protocol.ts';
 
 const root = new URL('../../../', import.meta.url);
 const templates = new URL('test/fixtures/templates/', root);
 
-/** What each excerpt shows: reasoning, tools, and the added tokens that decide. */
+const THINK = ['<think>', '</think>'];
+const CALL = ['<tool_call>', '</tool_call>'];
+const LFM = ['<|tool_call_start|>', '<|tool_call_end|>'];
+
+/** What each excerpt shows: reasoning, tools, and the added tokens where not all that are asked for are there. */
 const EXCERPTS: Readonly<Record<string, [string | null, string | null, string[]?]>> = {
   apertus: ['apertus', 'apertus'],
   chatml: [null, null],
   'command-r7b': ['cohere_command3', 'cohere_command3'],
   'deepseek-r1-0528': ['deepseek_r1', 'deepseek_v3'],
-  'deepseek-r1-distill': ['deepseek_r1', null],
+  'deepseek-r1-distill': ['deepseek_r1', null, THINK],
   'deepseek-v3.1': ['deepseek_v3', 'deepseek_v31'],
   'deepseek-v3.2': ['deepseek_v3', 'deepseek_v32'],
   'deepseek-v3.2-variable': ['deepseek_v3', 'deepseek_v32'],
   'deepseek-v4': ['deepseek_v4', 'deepseek_v4'],
   'deepseek-v4.1': ['deepseek_v41', 'deepseek_v41'],
-  'ernie-4.5': ['ernie45', 'ernie45', ['</think>']],
+  'ernie-4.5': ['ernie45', 'ernie45', THINK],
   functiongemma: [null, 'functiongemma'],
   'gemma-3': [null, null],
   'gemma-4': ['gemma4', 'gemma4'],
@@ -41,8 +49,8 @@ const EXCERPTS: Readonly<Record<string, [string | null, string | null, string[]?
   'kimi-k2-thinking': ['kimi_k2', 'kimi_k2'],
   'kimi-k3': ['kimi_k3', 'kimi_k3'],
   laguna: ['poolside_v1', 'poolside_v1'],
-  lfm2: [null, 'lfm2', ['<|tool_call_start|>']],
-  'lfm2.5': ['qwen3', 'lfm2', ['</think>']],
+  lfm2: [null, 'lfm2', LFM],
+  'lfm2.5': ['qwen3', 'lfm2', [...THINK, ...LFM]],
   'ling-3': ['ling3', 'ling3'],
   'llama-3.1': [null, 'llama3_json'],
   'llama-3.2-pythonic': [null, 'pythonic'],
@@ -50,19 +58,19 @@ const EXCERPTS: Readonly<Record<string, [string | null, string | null, string[]?
   'llama-4-pythonic': [null, 'llama4_pythonic'],
   'longcat-flash': [null, 'longcat'],
   magistral: ['mistral', 'mistral'],
-  minicpm5: ['qwen3', 'minicpm5', ['</think>']],
+  minicpm5: ['qwen3', 'minicpm5', THINK],
   'minimax-m2': ['minimax_m2', 'minimax_m2'],
   'minimax-m3': ['minimax_m3', 'minimax_m3'],
   'mistral-small-3.2': [null, 'mistral'],
-  'nemotron-3': ['nemotron_v3', 'qwen3_coder', ['</think>']],
+  'nemotron-3': ['nemotron_v3', 'qwen3_coder', [...THINK, ...CALL]],
   'olmo-3-instruct': [null, 'olmo3'],
   'olmo-3-think': ['olmo3', null],
   'phi-4-mini': [null, 'phi4_mini_json'],
   'qwen2.5': [null, 'hermes'],
   'qwen3-coder': [null, 'qwen3_coder'],
-  'qwen3.5': ['qwen3', 'qwen3_coder', ['</think>']],
+  'qwen3.5': ['qwen3', 'qwen3_coder', [...THINK, ...CALL]],
   'seed-oss': ['seed_oss', 'seed_oss'],
-  'step-3.5': ['step3p5', 'step3p5', ['</think>']],
+  'step-3.5': ['step3p5', 'step3p5', [...THINK, ...CALL]],
   step3: ['step3', 'step3'],
   'xlam-2-llama': [null, 'xlam'],
   'xlam-2-qwen': [null, 'xlam'],
@@ -74,10 +82,13 @@ describe('excerpts with the markers of chat templates', () => {
     expect(files.sort()).toEqual(Object.keys(EXCERPTS).sort());
   });
 
-  for (const [name, [reasoning, tools, tokens = []]] of Object.entries(EXCERPTS)) {
+  for (const [name, [reasoning, tools, tokens]] of Object.entries(EXCERPTS)) {
     it(name, async () => {
       const chatTemplate = readFileSync(new URL(`${name}.jinja`, templates), 'utf8');
-      const found = await recogniseFormat({ chatTemplate, hasToken: (text) => tokens.includes(text) });
+      const found = await recogniseFormat({
+        chatTemplate,
+        hasToken: (text) => tokens?.includes(text) ?? true,
+      });
       expect({ reasoning: found.reasoning, tools: found.tools }).toEqual({ reasoning, tools });
       if (reasoning !== null) expect(found.warnings.reasoning).toBeNull();
       if (tools !== null) expect(found.warnings.tools).toBeNull();
@@ -86,6 +97,19 @@ describe('excerpts with the markers of chat templates', () => {
     });
   }
 });
+
+function excerpt(name: string): string {
+  return readFileSync(new URL(`${name}.jinja`, templates), 'utf8');
+}
+
+/** A vocabulary of added tokens. */
+function vocabularyOf(texts: readonly string[]): Vocabulary {
+  const encoded = texts.map((text) => new TextEncoder().encode(text));
+  const offsets = new Uint32Array(texts.length + 1);
+  for (const [index, { length }] of encoded.entries()) offsets[index + 1] = offsets[index]! + length;
+  const bytes = new Uint8Array(encoded.flatMap((part) => [...part]));
+  return new Vocabulary({ bytes, offsets, flags: new Uint8Array(texts.length).fill(TokenFlag.added) });
+}
 
 /** The chat template and added tokens of a tokenizer, as its files give them. */
 function tokenizerFiles(folder: string): { chatTemplate: string; hasToken: (text: string) => boolean } {
@@ -129,9 +153,58 @@ describe('what is not recognised', () => {
   it('is said to be ambiguous where two formats fit', async () => {
     const found = await recogniseFormat({
       chatTemplate: "{{ '<|role_sep|><longcat_tool_call>' }}{{ tools }}",
-      hasToken: nothing,
+      hasToken: () => true,
     });
     expect(found.tools).toBeNull();
     expect(found.warnings.tools).toMatch(/longcat or gigachat3/);
+  });
+});
+
+describe('a template whose markers the vocabulary lacks', () => {
+  const distillation = {
+    chatTemplate: excerpt('deepseek-r1-distill'),
+    vocabulary: vocabularyOf(THINK),
+  };
+
+  it('is not recognised, and the model loads', async () => {
+    const { report, toolsUnavailable } = await chooseFormat({}, distillation);
+    expect(report).toMatchObject({ reasoning: 'deepseek_r1', tools: null, source: 'template' });
+    expect(report.warning).toMatch(
+      /like that of deepseek_v3, but .* no token <｜tool▁calls▁begin｜>.*toolParser/,
+    );
+    expect(toolsUnavailable).toContain('toolParser');
+  });
+
+  it('says so of reasoning too', async () => {
+    const found = await recogniseFormat({ chatTemplate: excerpt('seed-oss'), hasToken: () => false });
+    expect(found).toMatchObject({ reasoning: null, tools: null });
+    expect(found.warnings.reasoning).toMatch(
+      /like that of seed_oss, but .* no token <seed:think>.*reasoningParser/,
+    );
+    expect(found.warnings.tools).toMatch(/like that of seed_oss, but .*toolParser/);
+  });
+
+  it('is an error where the format was named', async () => {
+    const choice = chooseFormat({ toolParser: 'deepseek_v3' }, distillation);
+    await expect(choice).rejects.toThrow(ModelLoadError);
+    await expect(choice).rejects.toThrow('no token <｜tool▁calls▁begin｜>');
+  });
+
+  it('loads with every excerpt', async () => {
+    for (const name of Object.keys(EXCERPTS)) {
+      const model = { chatTemplate: excerpt(name), vocabulary: vocabularyOf([]) };
+      await expect(chooseFormat({}, model), name).resolves.toBeDefined();
+    }
+  });
+});
+
+describe('comments in a template', () => {
+  it.each([
+    ['{# others write <longcat_tool_call> #}{{ tools }}', null],
+    ["{{ '{#' }}<longcat_tool_call>{{ '#}' }}", 'longcat'],
+    ["{{ '}} {# ' }}<longcat_tool_call>{# it's #}", 'longcat'],
+    ['<longcat_tool_call>{# never closed', 'longcat'],
+  ])('%s', async (chatTemplate, tools) => {
+    expect(await recogniseFormat({ chatTemplate, hasToken: () => true })).toMatchObject({ tools });
   });
 });

@@ -1,0 +1,41 @@
+/** What a chat template says outside its comments, and which part of it begins the model's turn. */
+
+const CLOSERS: Readonly<Record<string, string>> = { '{#': '#}', '{{': '}}', '{%': '%}' };
+
+/** A Jinja template without its comments: what stands in them is about other models as often as about this one. */
+export function withoutComments(template: string): string {
+  let text = '';
+  let from = 0;
+  let at = 0;
+  while (at < template.length) {
+    const begin = template.indexOf('{', at);
+    if (begin < 0) break;
+    const closer = CLOSERS[template.slice(begin, begin + 2)];
+    if (closer === undefined) {
+      at = begin + 1;
+      continue;
+    }
+    const end =
+      closer === '#}' ? template.indexOf(closer, begin + 2) : endOfCode(template, begin + 2, closer);
+    if (end < 0) break;
+    at = end + closer.length;
+    if (closer !== '#}') continue;
+    text += template.slice(from, begin);
+    from = at;
+  }
+  return text + template.slice(from);
+}
+
+/** Where an expression or a statement ends: not inside its strings. */
+function endOfCode(template: string, start: number, closer: string): number {
+  let quote = '';
+  for (let at = start; at < template.length; at++) {
+    const character = template[at]!;
+    if (quote === '') {
+      if (template.startsWith(closer, at)) return at;
+      if (character === '"' || character === "'") quote = character;
+    } else if (character === '\\') at++;
+    else if (character === quote) quote = '';
+  }
+  return -1;
+}
