@@ -38,6 +38,11 @@ const ALIASES: Readonly<Record<string, JsonType>> = {
   enum: 'string',
 };
 
+/** A repeated group, a reference to one, or more than two repetitions in a row: what backtracking multiplies. */
+const COULD_TAKE_LONG = /\)[*+?{]|\\[1-9k]|(?:[*+}][^*+}]*){3}/;
+/** Characters of a key that patterns are tried on. */
+const LONGEST_KEY = 256;
+
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -162,15 +167,19 @@ export class SchemaView {
     if (types.size === 0 && node.items !== undefined) types.add('array');
   }
 
-  /** What the patterns that the key matches say. */
+  /** What the patterns that the key matches say; `true`, which is anything, where one can't be told. */
   #patterned(schema: Schema, key: string): Schema {
     const matching = new Set<string>();
+    let isUnknown = false;
     this.#find(schema, ({ patternProperties }) => {
       if (!isRecord(patternProperties)) return;
       for (const pattern of Object.keys(patternProperties)) {
-        if (this.#matches(pattern, key)) matching.add(pattern);
+        const matches = this.#matches(pattern, key);
+        if (matches === null) isUnknown = true;
+        else if (matches) matching.add(pattern);
       }
     });
+    if (isUnknown) return true;
     if (matching.size === 0) return undefined;
     return this.#joined(schema, `/${[...matching].join('\n')}`, ({ patternProperties }) => {
       if (!isRecord(patternProperties)) return;
@@ -179,8 +188,8 @@ export class SchemaView {
     });
   }
 
-  /** A pattern that is none matches no key. */
-  #matches(pattern: string, key: string): boolean {
+  /** A pattern that is none matches no key. Null for one whose matching could take long. */
+  #matches(pattern: string, key: string): boolean | null {
     let expression = this.#patterns.get(pattern);
     if (expression === undefined) {
       try {
@@ -190,7 +199,8 @@ export class SchemaView {
       }
       this.#patterns.set(pattern, expression);
     }
-    return expression?.test(key) ?? false;
+    if (!expression) return false;
+    return key.length > LONGEST_KEY || COULD_TAKE_LONG.test(pattern) ? null : expression.test(key);
   }
 
   /** What all branches say about a part, as one schema. */

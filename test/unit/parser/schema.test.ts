@@ -55,6 +55,17 @@ describe('values that fit one branch of a schema', () => {
     expect(coerced({ type: ['object', 'array'], ...schema }, json)).toBe(json);
   });
 
+  it('does not try patterns that could take long', () => {
+    const patterns = ['^(a+)+$', '^(a|a)*$', '^a*a*a*a*$', '^(a)(\\1)*$', '^([a-z]{1,9}){1,9}$'];
+    for (const pattern of patterns) {
+      const schema = { type: 'object', patternProperties: { [pattern]: { type: 'integer' } } };
+      const json = `{"${'a'.repeat(60)}!": "7"}`;
+      expect(coerced(schema, json), pattern).toBe(json);
+    }
+    const long = { type: 'object', patternProperties: { '^a.*b.*c$': { type: 'integer' } } };
+    expect(coerced(long, `{"a${'b'.repeat(100_000)}": "7"}`)).toContain('"7"');
+  });
+
   it('coerces what fits no branch', () => {
     const schema = { type: 'object', ...kinds('integer', 'boolean') };
     expect(coerced(schema, '{"v": "7"}')).toBe('{"v": 7}');
