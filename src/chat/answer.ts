@@ -2,20 +2,24 @@ import { RequestAbortedError, WorkerError } from '../errors.ts';
 import type { Parser } from '../parser/parser.ts';
 import type { ChoiceEnd, DeviceReport, FromWorker } from '../protocol.ts';
 import { ChoiceAssembly, type ChoiceOptions } from './choice.ts';
+import { TokenRecord, type TokenText } from './token-record.ts';
 import type { ChatCompletionChunk, ChatCompletionChunkChoice, CompletionUsage } from './types.ts';
 
 /** The worker's messages about one request, failures aside. */
 export type GenerationMessage = Extract<FromWorker, { type: 'state' | 'started' | 'tokens' | 'done' }>;
 type Started = Extract<FromWorker, { type: 'started' }>;
+type Tokens = Extract<FromWorker, { type: 'tokens' }>;
 type Done = Extract<FromWorker, { type: 'done' }>;
 
-export interface AnswerOptions extends Omit<ChoiceOptions, 'choice' | 'parser'> {
+export interface AnswerOptions extends Omit<ChoiceOptions, 'choice' | 'parser' | 'record'> {
   model: string;
   device: DeviceReport;
   /** Number of choices. */
   choices: number;
   includeUsage: boolean;
   includeDetails: boolean;
+  /** What chunks tell of single tokens; `null` for nothing. */
+  record: { vocabulary: TokenText; withIds: boolean } | null;
   /** One parser a choice; `promptTokenIds` decide its first state. */
   createParser: (promptTokenIds: Uint32Array) => Parser;
 }
@@ -49,7 +53,7 @@ export class AnswerAssembly {
       case 'started':
         return { chunks: this.#start(message), cuts: [], done: false };
       case 'tokens':
-        return this.#tokens(message.choice, message.from, message.ids);
+        return this.#tokens(message);
       case 'done':
         return { chunks: this.#finish(message), cuts: [], done: true };
     }
@@ -58,18 +62,21 @@ export class AnswerAssembly {
   #start(started: Started): ChatCompletionChunk[] {
     if (this.#started) throw new WorkerError('The worker started a request twice. Reload the page.');
     this.#started = started;
-    const { choices, createParser, ...options } = this.#options;
+    const { choices, createParser, record: told, ...options } = this.#options;
     for (let choice = 0; choice < choices; choice++) {
       const parser = createParser(started.promptTokenIds);
-      this.#choices.push(new ChoiceAssembly({ ...options, choice, parser }));
+      const record = told && new TokenRecord(told.vocabulary, told.withIds);
+      this.#choices.push(new ChoiceAssembly({ ...options, choice, parser, record }));
       this.#received.push(0);
     }
-    return this.#choices.map((_, index) =>
+    const chunks = this.#choices.map((_, index) =>
       this.#chunk([{ index, delta: { role: 'assistant' }, finish_reason: null }]),
     );
+    if (told?.withIds) chunks[0]!.prompt_token_ids = Array.from(started.promptTokenIds);
+    return chunks;
   }
 
-  #tokens(index: number, from: number, ids: number[]): AnswerStep {
+  #tokens({ choice: index, from, ids, logprobs }: Tokens): AnswerStep {
     const choice = this.#choice(index);
     const received = this.#received[index] ?? 0;
     if (from !== received) {
@@ -77,7 +84,7 @@ export class AnswerAssembly {
     }
     this.#received[index] = received + ids.length;
     const cutBefore = choice.cutAt;
-    const chunks = choice.feed({ ids }).map((part) => this.#chunk([part]));
+    const chunks = choice.feed({ ids }, logprobs).map((part) => this.#chunk([part]));
     const at = choice.cutAt;
     return { chunks, cuts: at !== null && cutBefore === null ? [{ choice: index, at }] : [], done: false };
   }

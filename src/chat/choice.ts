@@ -1,8 +1,9 @@
 import type { ParserEvent } from '../parser/events.ts';
 import type { Parser, ParserDelta } from '../parser/parser.ts';
-import type { EndReason } from '../protocol.ts';
+import type { EndReason, TokenLogprobs } from '../protocol.ts';
 import { JsonCloser } from './json-closer.ts';
 import { StopStrings } from './stop-strings.ts';
+import type { TokenRecord } from './token-record.ts';
 import type {
   ChatCompletionChunkChoice,
   ChatCompletionDelta,
@@ -16,6 +17,10 @@ export interface ChoiceOptions {
   parser: Parser;
   /** Matched on content only. */
   stop: readonly string[];
+  /** Stop strings count behind so many tokens. */
+  minTokens?: number;
+  /** What the chunks tell of single tokens. */
+  record?: TokenRecord | null;
   /** `false`: the choice ends with its first whole call. */
   parallelToolCalls: boolean;
   /** `false`: calls are removed from the answer (`tool_choice: "none"`). */
@@ -34,7 +39,10 @@ export class ChoiceAssembly {
   #calls = 0;
   /** Where a cut call is to be closed. */
   #closer: JsonCloser | null = null;
-  #deltas: ChatCompletionDelta[] = [];
+  /** With each, the tokens that it reads up to. */
+  #deltas: { delta: ChatCompletionDelta; tokens: number }[] = [];
+  /** Those of the event at hand. */
+  #tokens = 0;
   #ended = false;
   #cutAt: number | null = null;
 
@@ -58,9 +66,14 @@ export class ChoiceAssembly {
     return this.#options.parser.reasoningTokens;
   }
 
-  /** The chunks that a delta brings, in order; after a cut the last one carries the finish reason. */
-  feed(delta: ParserDelta): ChatCompletionChunkChoice[] {
+  /**
+   * The chunks that a delta brings, in order; after a cut the last one carries the finish reason.
+   *
+   * @param logprobs of the delta's ids, one each
+   */
+  feed(delta: ParserDelta, logprobs?: readonly TokenLogprobs[]): ChatCompletionChunkChoice[] {
     if (this.#ended) return [];
+    if ('ids' in delta) this.#options.record?.add(delta.ids, logprobs);
     for (const piece of this.#canCut ? pieces(delta) : [delta]) {
       const finish = this.#handle(this.#options.parser.feed(piece));
       if (finish !== null) return this.#last(finish);
@@ -91,7 +104,12 @@ export class ChoiceAssembly {
   }
 
   #event(event: ParserEvent): FinishReason {
+    this.#tokens = event.tokens;
     if (event.type === 'content') {
+      if (event.tokens <= (this.#options.minTokens ?? 0)) {
+        this.#content(event.text);
+        return null;
+      }
       const { text, matched } = this.#stop.push(event.text);
       this.#content(text);
       return matched ? 'stop' : null;
@@ -156,27 +174,41 @@ export class ChoiceAssembly {
     const call = delta.tool_calls?.[0];
     if (delta.content === '' || delta.reasoning === '') return;
     if (call && call.id === undefined && call.function?.arguments === '') return;
-    const last = this.#deltas.at(-1);
+    const pending = this.#deltas.at(-1);
+    const last = pending?.delta;
     if (last?.content && delta.content) last.content += delta.content;
     else if (last?.reasoning && delta.reasoning) last.reasoning += delta.reasoning;
-    else if (!(call && prolongCall(last?.tool_calls?.[0], call))) this.#deltas.push(delta);
+    else if (!(call && prolongCall(last?.tool_calls?.[0], call))) {
+      this.#deltas.push({ delta, tokens: this.#tokens });
+      return;
+    }
+    pending!.tokens = this.#tokens;
   }
 
   #take(): ChatCompletionChunkChoice[] {
     const deltas = this.#deltas;
     this.#deltas = [];
-    return deltas.map((delta) => ({ index: this.#options.choice, delta, finish_reason: null }));
+    const { choice: index, record } = this.#options;
+    return deltas.map(({ delta, tokens }) => ({
+      index,
+      delta,
+      ...record?.take(tokens),
+      finish_reason: null,
+    }));
   }
 
   #last(finish: FinishReason): ChatCompletionChunkChoice[] {
     this.#ended = true;
+    const parts = this.#take();
+    const { choice: index, record } = this.#options;
     const last: ChatCompletionChunkChoice = {
-      index: this.#options.choice,
+      index,
       delta: {},
+      ...record?.take(this.#cutAt ?? Infinity),
       finish_reason: finish,
     };
     if (this.#incomplete.length > 0) last.incomplete_tool_calls = [...this.#incomplete];
-    return [...this.#take(), last];
+    return [...parts, last];
   }
 }
 

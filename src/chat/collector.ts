@@ -27,6 +27,7 @@ interface CollectedChoice {
   /** Cut calls that came as such. */
   cut: ChatCompletionToolCall[];
   logprobs: ChatCompletionChoice['logprobs'];
+  tokenIds: number[] | null;
   finish: ChatCompletionChoice['finish_reason'] | null;
 }
 
@@ -39,11 +40,13 @@ export class CompletionCollector {
   #first: ChatCompletionChunk | ServedChunk | null = null;
   #usage: ChatCompletion['usage'];
   #details: ChatCompletion['tokenprism'];
+  #promptTokenIds: number[] | undefined;
   #fingerprint: string | undefined;
 
   add(chunk: ChatCompletionChunk | ServedChunk): void {
     this.#first ??= chunk;
     if (chunk.usage) this.#usage = chunk.usage;
+    if (chunk.prompt_token_ids) this.#promptTokenIds = chunk.prompt_token_ids;
     if (chunk.tokenprism) this.#details = chunk.tokenprism;
     if (chunk.system_fingerprint) this.#fingerprint = chunk.system_fingerprint;
     for (const choice of chunk.choices) this.#addChoice(choice);
@@ -62,6 +65,7 @@ export class CompletionCollector {
     };
     if (this.#fingerprint) completion.system_fingerprint = this.#fingerprint;
     if (this.#usage) completion.usage = this.#usage;
+    if (this.#promptTokenIds) completion.prompt_token_ids = this.#promptTokenIds;
     if (this.#details) completion.tokenprism = this.#details;
     return completion;
   }
@@ -72,6 +76,7 @@ export class CompletionCollector {
     finish_reason,
     logprobs,
     incomplete_tool_calls,
+    token_ids,
   }: ChatCompletionChunkChoice | ServedChunkChoice): void {
     let choice = this.#choices.get(index);
     if (!choice) {
@@ -83,6 +88,7 @@ export class CompletionCollector {
         incomplete: new Set(),
         cut: [],
         logprobs: null,
+        tokenIds: null,
         finish: null,
       };
       this.#choices.set(index, choice);
@@ -100,6 +106,7 @@ export class CompletionCollector {
       choice.logprobs.content = joined(choice.logprobs.content, logprobs.content);
       choice.logprobs.refusal = joined(choice.logprobs.refusal, logprobs.refusal);
     }
+    choice.tokenIds = joined(choice.tokenIds, token_ids);
     if (finish_reason) choice.finish = finish_reason;
   }
 }
@@ -152,6 +159,7 @@ function finished(index: number, choice: CollectedChoice): ChatCompletionChoice 
     logprobs: choice.logprobs,
     finish_reason: choice.finish,
     ...(cut.length > 0 && { incomplete_tool_calls: cut }),
+    ...(choice.tokenIds && { token_ids: choice.tokenIds }),
   };
 }
 

@@ -5,8 +5,9 @@ import { AnswerAssembly, type GenerationMessage } from './answer.ts';
 import { collectCompletion } from './collector.ts';
 import { badType } from './fields.ts';
 import type { ParserRequest } from './format.ts';
-import { type PreparedRequest, prepareRequest, type RequestContext } from './request.ts';
+import type { PreparedRequest, prepareRequest, RequestContext } from './request.ts';
 import { ChatCompletionStream, ChunkQueue } from './stream.ts';
+import type { TokenText } from './token-record.ts';
 import type {
   ChatCompletion,
   ChatCompletionCreateParams,
@@ -31,8 +32,12 @@ export interface GenerationListener {
 /** What runs the model: the engine, seen from the chat surface. */
 export interface CompletionsHost {
   readonly context: RequestContext;
+  /** Not imported here: a page need not have it before it has a model. */
+  readonly prepareRequest: typeof prepareRequest;
   readonly incompleteToolCalls: IncompleteToolCalls;
   readonly device: DeviceReport;
+  /** The loaded model's. */
+  readonly vocabulary: TokenText;
   createParser(request: ParserRequest): Parser;
   /** `null` when a request can be sent now; else resolves when it can, or rejects with why none can. */
   ready(): Promise<void> | null;
@@ -64,7 +69,7 @@ export class Completions {
     body: ChatCompletionCreateParams,
     options: RequestOptions = {},
   ): Promise<ChatCompletion | ChatCompletionStream> {
-    const request = prepareRequest(body, this.#host.context);
+    const request = this.#host.prepareRequest(body, this.#host.context);
     checkRequestOptions(options);
     if (options.signal?.aborted) throw aborted(options.signal.reason);
     const ready = this.#host.ready();
@@ -112,12 +117,15 @@ export class Completions {
 
   #assembly(request: PreparedRequest): AnswerAssembly {
     const host = this.#host;
-    const { job, declaredTools, callsInHistory } = request;
+    const { job, declaredTools, callsInHistory, returnTokenIds } = request;
+    const tellsTokens = returnTokenIds || typeof job.logprobs === 'number';
     return new AnswerAssembly({
       model: host.context.modelId,
       device: host.device,
       choices: job.choices,
       stop: request.stop,
+      minTokens: job.minTokens,
+      record: tellsTokens ? { vocabulary: host.vocabulary, withIds: returnTokenIds } : null,
       parallelToolCalls: request.parallelToolCalls,
       deliverCalls: request.deliverCalls,
       deliverReasoning: request.deliverReasoning,
@@ -130,6 +138,7 @@ export class Completions {
           tools: declaredTools,
           templateArguments: job.templateArguments,
           callsInHistory,
+          stopTokenIds: job.stopTokenIds,
           promptTokenIds,
           grammar: leadOf(job.constraint),
         }),

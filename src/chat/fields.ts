@@ -40,7 +40,11 @@ export interface NumberRange {
 /** The number in `fields[name]`; `undefined` where it is unset. */
 export function numberField(fields: Fields, name: string, range: NumberRange): number | undefined {
   const value = fields[name];
-  if (value === undefined || value === null) return undefined;
+  return value === undefined || value === null ? undefined : checkNumber(value, name, range);
+}
+
+/** The value, if it is a number within the range. */
+export function checkNumber(value: unknown, name: string, range: NumberRange): number {
   const { min, max, integer, above } = range;
   const kind = integer ? 'an integer' : 'a number';
   const lower = above ? `above ${min}` : `of at least ${min}`;

@@ -28,6 +28,7 @@ export interface ParserRequest {
   tools: readonly DeclaredTool[];
   templateArguments: Record<string, unknown>;
   callsInHistory: number;
+  stopTokenIds?: readonly number[];
   promptTokenIds: Uint32Array;
   /** Set when a grammar leads the answer behind its reasoning. */
   grammar: HeldAnswer | null;
@@ -97,6 +98,7 @@ export async function chooseFormat(
         templateArguments: request.templateArguments,
         prompt: { ids: request.promptTokenIds },
         callsInHistory: request.callsInHistory,
+        stopTokenIds: request.stopTokenIds,
       }),
   };
 }

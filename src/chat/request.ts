@@ -12,12 +12,15 @@ import {
   shown,
 } from './fields.ts';
 import { readMessages } from './messages.ts';
+import { readTokenFields } from './token-fields.ts';
 import { type DeclaredTool, readTools } from './tools.ts';
 
 /** What a request is checked against. */
 export interface RequestContext extends ConstraintContext {
   /** The loaded model's id. */
   modelId: string;
+  /** Its token ids are below this. */
+  vocabularySize: number;
   /** `false`: tools are not offered to the model, call markup stays text. */
   toolCalling: boolean;
   /** Why tools cannot be used with this model; `null` where they can. */
@@ -34,6 +37,7 @@ export interface PreparedRequest {
   parallelToolCalls: boolean;
   deliverCalls: boolean;
   deliverReasoning: boolean;
+  returnTokenIds: boolean;
   declaredTools: DeclaredTool[];
   /** Calls in the assistant messages, for call ids that count on. */
   callsInHistory: number;
@@ -66,6 +70,13 @@ const honoured = new Set([
   'response_format',
   'structured_outputs',
   'thinking_token_budget',
+  'logprobs',
+  'top_logprobs',
+  'logit_bias',
+  'stop_token_ids',
+  'min_tokens',
+  'ignore_eos',
+  'return_token_ids',
 ]);
 
 /** Bookkeeping of a hosted service; nothing here depends on it. */
@@ -73,9 +84,6 @@ const withoutEffect = new Set(['user', 'metadata', 'store', 'safety_identifier',
 
 /** Values by which a client says that it does not want what is not there. */
 const neutral: Readonly<Record<string, readonly string[]>> = {
-  logprobs: ['false'],
-  top_logprobs: ['0'],
-  logit_bias: ['{}'],
   modalities: ['["text"]'],
   service_tier: ['"auto"', '"default"'],
 };
@@ -105,15 +113,23 @@ export function prepareRequest(body: unknown, context: RequestContext): Prepared
   }
   const stream = booleanField(body, 'stream', false);
   const parallelToolCalls = booleanField(body, 'parallel_tool_calls', true);
+  const deliverReasoning = booleanField(body, 'include_reasoning', true);
+  const returnTokenIds = booleanField(body, 'return_token_ids', false);
+  const maxTokens = readMaxTokens(body);
+  const constraint = readConstraint(body, { ...tools, offered }, parallelToolCalls, context);
+  const tokenFields = readTokenFields(body, context.vocabularySize, { maxTokens, constraint });
   return {
     job: {
       messages,
       tools: offered,
       templateArguments: readTemplateArguments(body),
       sampling: readSampling(body),
-      maxTokens: readMaxTokens(body),
+      maxTokens,
       choices: numberField(body, 'n', { min: 1, max: mostChoices, integer: true }) ?? 1,
-      constraint: readConstraint(body, { ...tools, offered }, parallelToolCalls, context),
+      constraint,
+      ...tokenFields,
+      // Reasoning could be read from them.
+      logprobs: deliverReasoning ? tokenFields.logprobs : null,
     },
     stream,
     includeUsage: readStreamOptions(body.stream_options, stream),
@@ -121,7 +137,8 @@ export function prepareRequest(body: unknown, context: RequestContext): Prepared
     stop: readStop(body.stop),
     parallelToolCalls,
     deliverCalls: tools.choice !== 'none',
-    deliverReasoning: booleanField(body, 'include_reasoning', true),
+    deliverReasoning,
+    returnTokenIds: returnTokenIds && deliverReasoning,
     declaredTools: tools.declared,
     callsInHistory: messages.reduce((count, message) => count + (message.tool_calls?.length ?? 0), 0),
   };

@@ -49,6 +49,9 @@ type HonouredFields = Pick<
   | 'n'
   | 'reasoning_effort'
   | 'response_format'
+  | 'logprobs'
+  | 'top_logprobs'
+  | 'logit_bias'
 >;
 
 /** Fields of the OpenAI request that change nothing here and are accepted as they come. */
@@ -92,6 +95,14 @@ export interface ChatCompletionCreateParamsBase extends HonouredFields, IgnoredF
   structured_outputs?: StructuredOutputs | null;
   /** After so many tokens of reasoning its end is forced. */
   thinking_token_budget?: number | null;
+  /** Ids of tokens that end the answer as the model's own end does: they count, and are no text of it. */
+  stop_token_ids?: number[] | null;
+  /** So many tokens come before the answer can end by itself, a stop token or a stop string. */
+  min_tokens?: number | null;
+  /** `true`: the model's own end of turn does not end the answer; `max_tokens` does. */
+  ignore_eos?: boolean | null;
+  /** `true`: choices carry `token_ids`, the answer or the first chunk `prompt_token_ids`. */
+  return_token_ids?: boolean | null;
   /** `true`: the answer, or the last chunk, carries {@link RequestDetails} as `tokenprism`. Default `false`. */
   include_details?: boolean | null;
 }
@@ -156,11 +167,14 @@ export interface ChatCompletionChoice extends Omit<OpenAIChatCompletion.Choice, 
   message: ChatCompletionMessage;
   /** Calls that were cut inside their arguments, with the raw partial text. Never run them. */
   incomplete_tool_calls?: ChatCompletionToolCall[];
+  /** All tokens that count in `usage`, markers and the end included. */
+  token_ids?: number[];
 }
 
 export interface ChatCompletion extends Omit<OpenAIChatCompletion, 'choices' | 'usage'> {
   choices: ChatCompletionChoice[];
   usage?: OpenAIChatCompletion['usage'];
+  prompt_token_ids?: number[];
   tokenprism?: RequestDetails;
 }
 
@@ -174,10 +188,14 @@ export interface ChatCompletionChunkChoice extends Omit<OpenAIChatCompletionChun
   delta: ChatCompletionDelta;
   /** On the last chunk of the choice: the `index` of each call that was cut inside its arguments. */
   incomplete_tool_calls?: number[];
+  /** The tokens behind those of the chunk before, up to the last one of this chunk's text. */
+  token_ids?: number[];
 }
 
 export interface ChatCompletionChunk extends Omit<OpenAIChatCompletionChunk, 'choices'> {
   choices: ChatCompletionChunkChoice[];
+  /** On the first chunk. */
+  prompt_token_ids?: number[];
   tokenprism?: RequestDetails;
 }
 

@@ -6,7 +6,7 @@ import {
 } from '../chat/completions.ts';
 import { type ChosenFormat, checkFormatNames, chooseFormat, type FormatReport } from '../chat/format.ts';
 import { Models } from '../chat/models.ts';
-import type { RequestContext } from '../chat/request.ts';
+import type { prepareRequest, RequestContext } from '../chat/request.ts';
 import { Vocabulary } from '../detokenizer/vocabulary.ts';
 import {
   DeviceLostError,
@@ -46,6 +46,8 @@ interface Session {
   connection: Connection;
   model: ModelReport;
   device: DeviceReport;
+  vocabulary: Vocabulary;
+  prepareRequest: typeof prepareRequest;
   format: ChosenFormat;
 }
 
@@ -119,6 +121,7 @@ class EngineCore implements CompletionsHost {
     const { model, format } = this.#session;
     return {
       modelId: model.id,
+      vocabularySize: model.vocabularySize,
       toolCalling: this.#options.format.toolCalling ?? true,
       toolsUnavailable: format.toolsUnavailable,
       format: { reasoning: format.report.reasoning, tools: format.report.tools },
@@ -133,6 +136,14 @@ class EngineCore implements CompletionsHost {
 
   get device(): DeviceReport {
     return this.#session.device;
+  }
+
+  get prepareRequest(): typeof prepareRequest {
+    return this.#session.prepareRequest;
+  }
+
+  get vocabulary(): Vocabulary {
+    return this.#session.vocabulary;
   }
 
   createParser(request: Parameters<ChosenFormat['createParser']>[0]) {
@@ -231,9 +242,10 @@ async function openSession(
   try {
     const vocabulary = new Vocabulary(table);
     const format = await chooseFormat(options.format, { chatTemplate: model.chatTemplate, vocabulary });
-    // It may have crashed while the format was fetched.
+    const { prepareRequest } = await import('../chat/request.ts');
+    // It may have crashed while these were fetched.
     if (connection.broken) throw connection.broken;
-    return { connection, model, device, format };
+    return { connection, model, device, vocabulary, prepareRequest, format };
   } catch (error) {
     await connection.close();
     throw error;

@@ -33,6 +33,8 @@ export interface ParserOptions {
   prompt?: { ids: ArrayLike<number> } | { text: string } | null;
   /** Calls in the messages before, for families that count on. */
   callsInHistory?: number;
+  /** Tokens that end the stream: like control tokens, no text unless the format declares them. */
+  stopTokenIds?: readonly number[];
 }
 
 /** A parser for one choice of one request. */
@@ -51,7 +53,7 @@ class MessageParser implements Parser {
 
   constructor(options: ParserOptions) {
     const { format, vocabulary = null, tools = [], templateArguments = {}, prompt = null } = options;
-    this.#scanner = vocabulary ? new TokenScanner(format.terminals, vocabulary) : null;
+    this.#scanner = vocabulary ? new TokenScanner(format.terminals, vocabulary, options.stopTokenIds) : null;
     const { channels } = format;
     const start = channels
       ? { state: channels.start, isThinking: true }

@@ -17,7 +17,7 @@ export interface TokenReader {
 /**
  * Feeds the machine from ids. A marker that is a token of its own is known by its id, so that the same letters
  * written with other tokens stay text; so it is with control tokens that a longer marker is spelled with. Other
- * control tokens vanish.
+ * control tokens vanish, and so do those that end the stream.
  */
 export class TokenScanner {
   readonly #vocabulary: TokenReader;
@@ -26,11 +26,13 @@ export class TokenScanner {
   /** The spellings that ids recognise. */
   readonly spellings: ReadonlySet<string>;
   readonly #spelledOut: string[] = [];
+  readonly #ends: readonly number[];
   /** The control tokens that other spellings are made with. */
   readonly pieces: ReadonlyMap<string, readonly Piece[]>;
 
-  constructor(terminals: Terminals, vocabulary: TokenReader) {
+  constructor(terminals: Terminals, vocabulary: TokenReader, ends: readonly number[] = []) {
     this.#vocabulary = vocabulary;
+    this.#ends = ends;
     this.#detokenizer = vocabulary.createDetokenizer();
     const byToken = new Set<string>();
     for (const [terminal, declared] of Object.entries(terminals)) {
@@ -58,7 +60,8 @@ export class TokenScanner {
       } else if (this.#vocabulary.isSpecial(id)) {
         this.flush(machine);
         if (this.#isPartOfMarker(id)) machine.appendControl(this.#vocabulary.text(id));
-      } else machine.appendText(this.#detokenizer.push(id));
+      } else if (this.#ends.includes(id)) this.flush(machine);
+      else machine.appendText(this.#detokenizer.push(id));
       if (countsTokens) machine.endToken();
     }
   }

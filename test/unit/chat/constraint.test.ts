@@ -14,6 +14,7 @@ function constraintOf(
 ) {
   const context = {
     modelId: 'tiny',
+    vocabularySize: 2048,
     toolCalling: true,
     toolsUnavailable: null,
     format: { reasoning: 'qwen3', tools: 'hermes' },

@@ -4,6 +4,7 @@ import { BadRequestError } from '../../../src/errors.ts';
 
 const context: RequestContext = {
   modelId: 'tiny',
+  vocabularySize: 2048,
   toolCalling: true,
   toolsUnavailable: null,
   format: { reasoning: 'qwen3', tools: 'hermes' },

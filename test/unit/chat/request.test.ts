@@ -4,6 +4,7 @@ import { BadRequestError, ModelNotFoundError } from '../../../src/errors.ts';
 
 const context: RequestContext = {
   modelId: 'tiny',
+  vocabularySize: 2048,
   toolCalling: true,
   toolsUnavailable: null,
   format: { reasoning: 'qwen3', tools: 'hermes' },
@@ -234,13 +235,7 @@ const rejected: [string, unknown, string, string, string][] = [
   ],
   ['effort', withUser({ reasoning_effort: 'huge' }), 'reasoning_effort', 'invalid_value', 'minimal'],
   ['include_reasoning', withUser({ include_reasoning: 'no' }), 'include_reasoning', 'invalid_type', ''],
-  [
-    'unsupported field',
-    withUser({ logit_bias: { 5: 1 } }),
-    'logit_bias',
-    'unsupported_parameter',
-    'remove it',
-  ],
+  ['unsupported field', withUser({ functions: [] }), 'functions', 'unsupported_parameter', 'remove it'],
   ['misspelt field', withUser({ max_token: 5 }), 'max_token', 'unsupported_parameter', "'max_token'"],
 ];
 
@@ -286,6 +281,11 @@ describe('prepareRequest', () => {
         maxTokens: null,
         choices: 1,
         constraint: null,
+        logprobs: null,
+        logitBias: new Map(),
+        stopTokenIds: [],
+        minTokens: 0,
+        ignoreEos: false,
       },
       stream: false,
       includeUsage: false,
@@ -294,6 +294,7 @@ describe('prepareRequest', () => {
       parallelToolCalls: true,
       deliverCalls: true,
       deliverReasoning: true,
+      returnTokenIds: false,
       declaredTools: [],
       callsInHistory: 0,
     });

@@ -1,5 +1,6 @@
 /** A parser and a worker that do what a test says, for tests of what lies between them. */
 import { Completions, type CompletionsHost, type GenerationListener } from '../../../src/chat/completions.ts';
+import { prepareRequest } from '../../../src/chat/request.ts';
 import type { TokenprismError } from '../../../src/errors.ts';
 import type { EndOfStream, ParserEvent } from '../../../src/parser/events.ts';
 import type { Parser, ParserDelta } from '../../../src/parser/parser.ts';
@@ -74,13 +75,20 @@ export type RequestMessage = WithoutRequest<
 export class ScriptedHost implements CompletionsHost {
   readonly context = {
     modelId: 'tiny',
+    vocabularySize: 2048,
     toolCalling: true,
     toolsUnavailable: null,
     format: { reasoning: 'qwen3', tools: 'hermes' },
     toolStrictness: 'auto' as const,
     strictToolCalling: true,
   };
+  readonly prepareRequest = prepareRequest;
   readonly device = device;
+  /** Token `n` is the letter of that number, `a` for 0. */
+  readonly vocabulary = {
+    text: (id: number) => String.fromCharCode(97 + id),
+    bytes: (id: number) => Uint8Array.of(97 + id),
+  };
   incompleteToolCalls: CompletionsHost['incompleteToolCalls'] = 'separate';
   readonly requests: SentRequest[] = [];
   readonly parsers: ScriptedParser[] = [];
