@@ -37,7 +37,12 @@ export class Guard {
     this.#states = new Int32Array(rows);
     this.#walker = new Walker(
       this.#language,
-      { quote, closer: text, isClosedByToken: token !== undefined },
+      {
+        quote,
+        escapesHalves: spec.kind === 'text' || spec.escapes !== 'python',
+        closer: text,
+        isClosedByToken: token !== undefined,
+      },
       rows,
     );
   }

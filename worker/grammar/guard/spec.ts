@@ -14,6 +14,12 @@ export type LanguagePart =
 export type LanguageSpec = readonly (readonly LanguagePart[])[];
 
 /**
+ * What an escape of four digits is: JSON's, if not said, a UTF-16 unit, so that two of them may be one character;
+ * Python's a whole character.
+ */
+export type StringEscapes = 'python';
+
+/**
  * A check that goes along with a text while it is written. The grammar calls it by a signal where the text begins.
  */
 export type GuardSpec =
@@ -21,11 +27,11 @@ export type GuardSpec =
    * A string from behind its opening quote to its closing one; escapes are JSON's, and that of a single quote.
    * `quote` is a double one if not said.
    */
-  | { kind: 'string'; language: LanguageSpec; quote?: "'" }
+  | { kind: 'string'; language: LanguageSpec; quote?: "'"; escapes?: StringEscapes }
   /** Text up to `closer`, which does not belong to it; `null`: up to the end of the model's turn. */
   | { kind: 'text'; language: LanguageSpec; closer: string | null }
   /** A key of an object whose keys are of several classes; behind its closing quote its class is told. */
-  | { kind: 'key'; classes: readonly LanguageSpec[] }
+  | { kind: 'key'; classes: readonly LanguageSpec[]; escapes?: StringEscapes }
   /** Taken behind a key of class `index`: the first class that holds the key. */
   | { kind: 'class'; index: number }
   /**

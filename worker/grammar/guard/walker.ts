@@ -6,6 +6,8 @@ import type { Language } from '../language/language.ts';
 export interface Spelling {
   /** The quotes around it, inside of which a backslash escapes; empty for a text that stands as it is. */
   quote: string;
+  /** An escape may be the half of a character, of which the other half must follow. */
+  escapesHalves: boolean;
   /** Text that ends a plain text; of no more characters than `LONGEST_CLOSER`. */
   closer: string;
   /** The closer ends the text only with an added token behind it, which is not seen here. */
@@ -34,6 +36,7 @@ export class Walker {
   readonly #language: Language;
   /** Code of the quote; -1 without one. */
   readonly #quote: number;
+  readonly #escapesHalves: boolean;
   readonly #closer: readonly number[];
   /** By characters of the closer: how many of them, fewer, the same characters may be too. */
   readonly #borders: readonly number[];
@@ -41,9 +44,10 @@ export class Walker {
   readonly #places: Int32Array;
 
   /** @param rows places that are held */
-  constructor(language: Language, { quote, closer, isClosedByToken }: Spelling, rows: number) {
+  constructor(language: Language, { quote, escapesHalves, closer, isClosedByToken }: Spelling, rows: number) {
     this.#language = language;
     this.#quote = quote === '' ? -1 : quote.charCodeAt(0);
+    this.#escapesHalves = escapesHalves;
     this.#isClosedByToken = isClosedByToken;
     this.#closer = Array.from(closer, (character) => character.codePointAt(0)!);
     if (this.#closer.length > LONGEST_CLOSER)
@@ -110,7 +114,8 @@ export class Walker {
       if (byte < 0x20) return Outcome.dead;
       if (byte === 0x5c) {
         this.#places[to + 1] = Mode.escape;
-        return this.#admits(to, 0, 0x10ffff);
+        // Every character of one UTF-16 unit has an escape.
+        return this.#admitsUnit(to, 0, 0xffff);
       }
     }
     return this.#character(to, byte);
@@ -174,19 +179,19 @@ export class Walker {
       if (missing === 0) return this.#character(to, pair(low));
       return this.#admits(to, pair(Math.max(low, 0xdc00)), pair(Math.min(high, 0xdfff)));
     }
-    if (missing > 0) return this.#admitsHalf(to, low, high);
+    if (missing > 0) return this.#admitsUnit(to, low, high);
     if (low < 0xd800 || low > 0xdfff) return this.#character(to, low);
-    if (low > 0xdbff) return Outcome.dead;
     places[to + 1] = Mode.wantBackslash;
     places[to + 4] = low;
-    return this.#admitsHalf(to, low, low);
+    return this.#admitsUnit(to, low, low);
   }
 
   /** Whether a UTF-16 unit from `low` to `high` leads on, be it a character or the first half of a pair. */
-  #admitsHalf(to: number, low: number, high: number): Outcome {
+  #admitsUnit(to: number, low: number, high: number): Outcome {
     const from = Math.max(low, 0xd800);
     const until = Math.min(high, 0xdbff);
     const pairs =
+      this.#escapesHalves &&
       from <= until &&
       this.#admits(to, 0x10000 + ((from - 0xd800) << 10), 0x10000 + ((until - 0xd800) << 10) + 0x3ff) !==
         Outcome.dead;

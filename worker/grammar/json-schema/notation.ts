@@ -2,7 +2,7 @@
 import { isBareKey } from '../../../src/parser/delimited-arguments.ts';
 import { classRules } from '../automaton-rules.ts';
 import { type EbnfGrammar, escapeClass } from '../ebnf.ts';
-import type { LanguagePart, LanguageSpec } from '../guard/spec.ts';
+import type { LanguagePart, LanguageSpec, StringEscapes } from '../guard/spec.ts';
 import { type Language, languageOf } from '../language/language.ts';
 import { escapeRegex } from '../language/regex.ts';
 import { schemaError } from './schema.ts';
@@ -58,6 +58,8 @@ interface QuotedOptions {
   escaped: string;
   /** Characters that strings spell as an escape only, because outside of them they mean something. */
   escapes?: string;
+  /** Whose escapes a guard reads. */
+  reads?: StringEscapes;
 }
 
 /** Strings between quotes, with escapes; at most one space behind each comma and colon. */
@@ -72,11 +74,13 @@ class QuotedNotation implements Notation, MemberNotation {
   readonly #grammar: EbnfGrammar;
   readonly #options: QuotedOptions;
   readonly #escapes: string;
+  readonly #reads: { escapes?: StringEscapes };
 
   constructor(grammar: EbnfGrammar, options: QuotedOptions) {
     this.#grammar = grammar;
     this.#options = options;
     this.#escapes = options.escapes ?? '';
+    this.#reads = options.reads ? { escapes: options.reads } : {};
     this.name = [options.name, ...Array.from(this.#escapes, (character) => character.charCodeAt(0))].join(
       '_',
     );
@@ -100,7 +104,12 @@ class QuotedNotation implements Notation, MemberNotation {
 
   guarded(language: LanguageSpec): string {
     const whole = this.#options.quotes.map((quote) => {
-      const guard = this.#grammar.guard({ kind: 'string', language, ...(quote === "'" && { quote }) });
+      const guard = this.#grammar.guard({
+        kind: 'string',
+        language,
+        ...this.#reads,
+        ...(quote === "'" && { quote }),
+      });
       return `${literalOf(quote)} ${guard} ${this.#body(quote)}`;
     });
     return this.#grammar.rule('text', whole.join(' | '));
@@ -124,7 +133,7 @@ class QuotedNotation implements Notation, MemberNotation {
   otherPair(language: LanguageSpec, declared: readonly string[], value: string): string {
     let key: string;
     if (language.length > 0) {
-      key = `"\\"" ${this.#grammar.guard({ kind: 'string', language })} ${this.#body('"')}`;
+      key = `"\\"" ${this.#grammar.guard({ kind: 'string', language, ...this.#reads })} ${this.#body('"')}`;
     } else if (declared.length === 0) key = this.string();
     else key = `"\\"" ${this.#keyBody()} ${this.#grammar.guard({ kind: 'other-key', declared })}`;
     return `${key} ${this.#colon} ${value}`;
@@ -132,7 +141,11 @@ class QuotedNotation implements Notation, MemberNotation {
 
   /** A guard reads the key and tells its class. */
   choice(classes: readonly KeyClass[]): string {
-    const guard = this.#grammar.guard({ kind: 'key', classes: classes.map(({ language }) => language) });
+    const guard = this.#grammar.guard({
+      kind: 'key',
+      classes: classes.map(({ language }) => language),
+      ...this.#reads,
+    });
     const branches = classes.map(
       ({ rest }, index) => `${this.#grammar.guard({ kind: 'class', index })} ${this.#colon} ${rest}`,
     );
@@ -185,6 +198,7 @@ export const pythonNotation = (grammar: EbnfGrammar): Notation =>
     constants: ['False', 'True', 'None'],
     quotes: ['"', "'"],
     escaped: `["'\\\\bfnrt] | "u" (${NO_SURROGATE})`,
+    reads: 'python',
   });
 
 interface BareOptions {
