@@ -35,17 +35,10 @@ test('--json tells the whole run: thinking, call, result, thinking, answer', asy
 });
 
 test('a run that fails exits with 1 and the error alone on stderr', async () => {
-  const { exitCode, stdout, stderr } = await ask(
-    '--json',
-    '--device',
-    'wasm',
-    '--model',
-    '/nowhere/',
-    'Hello!',
-  );
+  const { exitCode, stdout, stderr } = await ask('--json', '--device', 'wasm', '--model', 'docs', 'Hello!');
   expect(exitCode).toBe(1);
   expect(stdout).toBe('');
-  expect(stderr).toMatch(/^The model folder .*\/nowhere\/ has no file .*\.json .*\n$/);
+  expect(stderr).toMatch(/^The model folder .*\/docs\/ has no file .*\.json .*\n$/);
 });
 
 test('prints the conversation for people', async () => {
