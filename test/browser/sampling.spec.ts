@@ -130,6 +130,26 @@ test('the same seed gives the tokens of the CPU, each way to cut', async ({ page
   expect(large.gpu).toEqual(large.cpu);
 });
 
+test('logprobs are those of the row, which is read for a token far down alone', async ({ page }) => {
+  for (const [size, type, share] of [
+    [2048, 'float32', null],
+    [151_936, 'float16', 0.5],
+  ] as const) {
+    const { found, reads } = await call(page, 'compareLogprobs', size, type, share);
+    expect(reads).toBe(1);
+    expect(found).toHaveLength(share === null ? 4 : 5);
+    for (const { gpu, cpu } of found) {
+      expect(gpu.top.map(({ id }) => id)).toEqual(cpu.top.map(({ id }) => id));
+      for (const [index, { logprob }] of gpu.top.entries()) {
+        expect(Math.abs(logprob - cpu.top[index]!.logprob)).toBeLessThan(1e-4);
+      }
+      if (cpu.logprob === -Infinity) expect(gpu.logprob).toBe(-Infinity);
+      else expect(Math.abs(gpu.logprob - cpu.logprob)).toBeLessThan(1e-4);
+    }
+    expect(found.filter(({ cpu }) => cpu.logprob === -Infinity)).toHaveLength(share === null ? 0 : 1);
+  }
+});
+
 test('draws at a temperature come as often as the softmax says (chi-square)', async ({ page }) => {
   for (const [size, temperature, draws] of [
     [2048, 1, 20_000],
@@ -154,6 +174,12 @@ test.describe('the embedded model, its tokens chosen on the GPU', () => {
     expect(gpu.limits.filter((limit) => limit.startsWith('sampling'))).toEqual([]);
     expect(gpu.answers.map((ids) => ids.length)).toEqual([4, 4, 4]);
     expect(gpu.answers).toEqual(cpu.answers);
+    expect(gpu.logprobs).toHaveLength(4);
+    for (const [index, { logprob, top }] of gpu.logprobs.entries()) {
+      const right = cpu.logprobs[index]!;
+      expect(top.map(({ id }) => id)).toEqual(right.top.map(({ id }) => id));
+      expect(Math.abs(logprob - right.logprob)).toBeLessThan(1e-3);
+    }
     // Closing gives all back.
     expect(gpu.memoryAfterClose).toEqual({ buffers: 0, bytes: 0 });
   });

@@ -1,5 +1,5 @@
 import type { SerializedError } from '../../../src/errors.ts';
-import type { DeviceReport, FromWorker, GenerateJob } from '../../../src/protocol.ts';
+import type { DeviceReport, FromWorker, GenerateJob, TokenLogprobs } from '../../../src/protocol.ts';
 import type { OnnxBackend } from '../../../worker/backends/onnx/backend.ts';
 import { loadModel } from '../../../worker/load.ts';
 import { Service } from '../../../worker/service.ts';
@@ -60,6 +60,12 @@ class PageModel {
     );
   }
 
+  logprobs(request: number): TokenLogprobs[] {
+    return this.#messages.flatMap((message) =>
+      message.type === 'tokens' && message.request === request ? (message.logprobs ?? []) : [],
+    );
+  }
+
   async until(test: (message: FromWorker) => boolean): Promise<FromWorker> {
     for (;;) {
       const found = this.#messages.find(test);
@@ -76,25 +82,34 @@ class PageModel {
   }
 }
 
-/** The ids of three answers: greedy, drawn from few tokens with penalties, drawn from all. */
+/** The ids of three answers: greedy, drawn from few tokens with penalties and a bias, drawn from all with logprobs. */
 export async function answer(sampling: DeviceReport['sampling']) {
   const model = new PageModel(sampling);
   const report = await model.load();
-  const ways: GenerateJob['sampling'][] = [
-    { temperature: 0, repetitionPenalty: 1.2 },
-    { temperature: 1.5, topK: 20, topP: 0.9, presencePenalty: 0.5, seed: 4 },
-    { temperature: 2, topK: 0, topP: 1, seed: 5 },
+  const ways: Partial<GenerateJob>[] = [
+    { sampling: { temperature: 0, repetitionPenalty: 1.2 } },
+    {
+      sampling: { temperature: 1.5, topK: 20, topP: 0.9, presencePenalty: 0.5, seed: 4 },
+      logitBias: new Map([
+        [300, 12],
+        [301, 11],
+      ]),
+      minTokens: 4,
+    },
+    { sampling: { temperature: 2, topK: 0, topP: 1, seed: 5 }, logprobs: 5 },
   ];
   const answers: number[][] = [];
-  for (const [request, options] of ways.entries()) {
-    model.generate(request, { sampling: options });
+  for (const [request, job] of ways.entries()) {
+    model.generate(request, job);
     const end = await model.end(request);
     if (end.type === 'failed') throw new Error(JSON.stringify(end.error));
     answers.push(model.ids(request));
   }
   await model.close();
   const { limits } = report;
-  return { sampling: report.sampling, limits, answers, memoryAfterClose: model.backend?.memory() ?? null };
+  const logprobs = model.logprobs(2);
+  const memoryAfterClose = model.backend?.memory() ?? null;
+  return { sampling: report.sampling, limits, answers, logprobs, memoryAfterClose };
 }
 
 /** The error of a request whose device goes while it answers. */

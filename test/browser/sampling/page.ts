@@ -1,9 +1,11 @@
+import type { TokenLogprobs } from '../../../src/protocol.ts';
 import { findAdapter, openDevice } from '../../../worker/backends/onnx/device.ts';
 import { widenHalf } from '../../../worker/backends/onnx/half.ts';
 import { Adjustments } from '../../../worker/sampling/adjustments.ts';
 import { type LogitsType, RowReducer, type Top } from '../../../worker/sampling/gpu/reducer.ts';
 import { GpuSampler } from '../../../worker/sampling/gpu/sampler.ts';
 import { checkReducer } from '../../../worker/sampling/gpu/selftest.ts';
+import { logprobsOfRow, logprobsOnGpu } from '../../../worker/sampling/logprobs.ts';
 import { neutralSampling } from '../../../worker/sampling/options.ts';
 import { Sampler } from '../../../worker/sampling/sampler.ts';
 import { halfBits, modelRow, plainTop, randomMask } from './rows.ts';
@@ -265,6 +267,36 @@ export async function compareSamplers(
   reducer.destroy();
   for (const buffer of buffers) buffer.destroy();
   return { ...ids, readRows: gpu.readRows };
+}
+
+/**
+ * Logprobs of tokens from the best to one that may not come, from a row on the GPU and from the same row in memory, and
+ * how often the row was read.
+ */
+export async function compareLogprobs(size: number, type: LogitsType, share: number | null) {
+  const device = await openPageDevice();
+  const reducer = await RowReducer.create(device, size, type);
+  const row = type === 'float32' ? modelRow(size, 31) : throughHalf(modelRow(size, 31));
+  const buffer = upload(device, row, type, 0);
+  const mask = share === null ? null : randomMask(size, 9, share);
+  const { ids } = plainTop(row, mask, size, 1);
+  const may = new Set(ids);
+  const forbidden = [...row.keys()].find((id) => !may.has(id)) ?? [];
+  const asked = [ids[0]!, ids[19]!, ids[255]!, ids[1000]!].concat(forbidden);
+  let reads = 0;
+  const read = async () => {
+    reads++;
+    return row;
+  };
+  const found: { gpu: TokenLogprobs; cpu: TokenLogprobs }[] = [];
+  for (const [index, id] of asked.entries()) {
+    const count = [20, 0, 1][index % 3]!;
+    const gpu = await logprobsOnGpu(reducer, { buffer, first: 0 }, mask, id, count, read);
+    found.push({ gpu, cpu: logprobsOfRow(row, mask, id, count) });
+  }
+  reducer.destroy();
+  buffer.destroy();
+  return { found, reads };
 }
 
 /**
