@@ -58,10 +58,11 @@ const noPreload: Plugin = {
 
 /**
  * The formats and what only they use, in one file that comes when a model is known: recognising a model's format asks
- * every one of them, and some fifty small files would be asked for one by one.
+ * every one of them, and some fifty small files would be asked for one by one. What the registry itself imports must
+ * not be among them: it would bring them all at once.
  */
 const lazyModules =
-  /\/src\/(?:formats\/(?!index\.)|parser\/(?:coercion|delimited|elements|json-|parameters|python-))/;
+  /\/src\/(?:formats\/(?!index\.|template-text\.)|parser\/(?:coercion|delimited|elements|json-|parameters|python-))/;
 
 /** The package: `dist/index.js`, `dist/testing.js`, worker, wasm and model files beside them, declarations. */
 const library: UserConfig = {
