@@ -37,7 +37,7 @@ export const family: Family = {
         },
       }),
       recognise,
-      over: ['qwen3'],
+      over: ['qwen3', 'think_tags'],
     },
   ],
   tools: [

@@ -19,7 +19,7 @@ const FAMILIES: readonly {
   tools: readonly string[];
   load: () => Promise<{ family: Family }>;
 }[] = [
-  { reasoning: ['qwen3', 'mimo'], tools: [], load: () => import('./qwen3.ts') },
+  { reasoning: ['qwen3', 'mimo', 'think_tags'], tools: [], load: () => import('./qwen3.ts') },
   { reasoning: [], tools: ['hermes'], load: () => import('./hermes.ts') },
   { reasoning: [], tools: ['qwen3_coder', 'qwen3_xml', 'mimo'], load: () => import('./qwen3-coder.ts') },
   { reasoning: ['deepseek_r1'], tools: [], load: () => import('./deepseek-r1.ts') },
@@ -201,23 +201,28 @@ export async function recogniseFormat(model: TemplateFacts): Promise<RecognisedF
       ];
       return formats.filter((registered) => registered.recognise(facts));
     });
-    const lacks = (format: Marked) => missingTokens(format, facts.hasToken);
-    const fitting = found.filter(({ format }) => lacks(format).length === 0);
-    const passedOver = new Set(fitting.flatMap(({ over = [] }) => over));
-    const names = fitting.map(({ format }) => format.name).filter((name) => !passedOver.has(name));
-    const unfit = found.filter(({ format }) => lacks(format).length > 0);
+    const passedOver = new Set(found.flatMap(({ over = [] }) => over));
+    const shown = found.map(({ format }) => format).filter(({ name }) => !passedOver.has(name));
+    const lacking = shown.flatMap((format) =>
+      missingTokens(format, facts.hasToken)
+        .slice(0, 1)
+        .map((texts) => ({ format, texts })),
+    );
+    const names = shown
+      .filter((format) => !lacking.some((other) => other.format === format))
+      .map(({ name }) => name);
     const reason =
       names.length > 1
         ? `the chat template could be that of ${names.join(' or ')}.`
-        : unfit.length > 0
-          ? unfit.map(({ format }) => withoutToken(format.name, lacks(format)[0]!)).join(' ')
+        : lacking.length > 0
+          ? lacking.map(({ format, texts }) => withoutToken(format.name, texts)).join(' ')
           : 'the chat template is of no known format.';
-    return { names, isShown: found.length > 0, reason };
+    return { names, isShown: shown.length > 0, reason };
   };
   const reasoning = recognise('reasoning');
   const tools = recognise('tools');
   const warnings: FormatNames = { reasoning: null, tools: null };
-  const { chatTemplate } = facts;
+  const { chatTemplate } = model;
   if (reasoning.names.length !== 1 && (reasoning.isShown || /think/i.test(chatTemplate))) {
     warnings.reasoning = `Reasoning is not split: ${reasoning.reason} Set reasoningParser to one of ${formatNames.reasoning.join(', ')}.`;
   }

@@ -23,9 +23,10 @@ export const family: Family = {
         },
         'brackets',
       ),
-      // The first templates show the list of tools, but no call.
+      // Most templates show the list of tools, but no call: then the vocabulary tells.
       recognise: ({ chatTemplate, hasToken }) =>
-        chatTemplate.includes(START) || (chatTemplate.includes('<|tool_list_start|>') && hasToken(START)),
+        chatTemplate.includes(START) ||
+        (/<\|tool_list_start\|>|List of tools: \[/.test(chatTemplate) && hasToken(START)),
     },
   ],
 };

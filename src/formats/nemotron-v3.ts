@@ -17,7 +17,7 @@ export const family: Family = {
       format: thinkTags({ name: 'nemotron_v3', repeatedWith: 'force_nonempty_content' }),
       recognise: ({ chatTemplate }) =>
         chatTemplate.includes('<|im_start|>') && chatTemplate.includes('truncate_history_thinking'),
-      over: ['qwen3'],
+      over: ['qwen3', 'think_tags'],
     },
   ],
 };

@@ -24,7 +24,7 @@ export const family: Family = {
         chatTemplate.includes('<|im_start|>') &&
         chatTemplate.includes('<functions>') &&
         chatTemplate.includes('<think>'),
-      over: ['qwen3'],
+      over: ['qwen3', 'think_tags'],
     },
   ],
   tools: [

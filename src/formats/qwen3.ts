@@ -1,34 +1,38 @@
 /**
- * Reasoning of Qwen3, QwQ and MiMo: `<think>` blocks in ChatML turns.
+ * Reasoning in `<think>` blocks of ChatML turns: Qwen3, QwQ and MiMo, and models that think only now and then.
  *
  * ```
  * <|im_start|>assistant\n<think>\nShe asks for the sum.\n</think>\n\nIt is 9.<|im_end|>
  * ```
  *
- * `enable_thinking: false` puts an empty block into the prompt; then the markers in the answer are text.
- * Rests on the chat templates of Qwen/Qwen3-8B and Qwen/QwQ-32B.
+ * `qwen3` begins inside the block; `enable_thinking: false` puts an empty one into the prompt, and then the markers in
+ * the answer are text. `think_tags` begins inside only where the prompt has opened the block: otherwise the answer is
+ * content until the model writes `<think>` itself.
+ * Rests on the chat templates of Qwen/Qwen3-8B and Qwen/QwQ-32B; for `think_tags` on those of
+ * LiquidAI/LFM2.5-1.2B-Instruct, speakleash/Bielik-11B-v3.0-Instruct and openbmb/MiniCPM5-1B.
  */
-import type { Family } from './family.ts';
+import type { Family, TemplateFacts } from './family.ts';
+import { thinkTags } from './shapes/think-tags.ts';
+import { thinksUnmarked } from './template-text.ts';
+
+const isFamily = ({ chatTemplate }: TemplateFacts) =>
+  chatTemplate.includes('<|im_start|>') && chatTemplate.includes('</think>');
 
 export const family: Family = {
   reasoning: [
     {
       aliases: ['mimo'],
-      format: {
-        name: 'qwen3',
-        terminals: {
-          THINK_START: { text: '<think>', token: 'required' },
-          THINK_END: { text: '</think>', token: 'required' },
-        },
-        start: 'THINK_START',
-        end: 'THINK_END',
-        thinkingByDefault: true,
-        implicitStart: true,
-        callEndsReasoning: true,
-        literalWhenOff: true,
-      },
-      recognise: ({ chatTemplate, hasToken }) =>
-        chatTemplate.includes('<|im_start|>') && chatTemplate.includes('</think>') && hasToken('</think>'),
+      format: thinkTags({ name: 'qwen3' }),
+      recognise: (model) => isFamily(model) && thinksUnmarked(model.chatTemplate),
+    },
+    {
+      format: thinkTags({
+        name: 'think_tags',
+        thinkingByDefault: false,
+        implicitStart: false,
+        literalWhenOff: false,
+      }),
+      recognise: (model) => isFamily(model) && !thinksUnmarked(model.chatTemplate),
     },
   ],
 };

@@ -39,3 +39,26 @@ function endOfCode(template: string, start: number, closer: string): number {
   }
   return -1;
 }
+
+/** `<think>` in a prompt with nothing but white space up to its closer; `\\n` as the template spells it. */
+const OPEN_BLOCK = /<think>(?!(?:\\n|\s)*<\/think>)/;
+const OPEN_TURN = /assistant(?:\\n|\s)*<think>/;
+
+/**
+ * Whether a model thinks where its prompt ends in neither marker. A ChatML template tells by how it begins the turn:
+ *
+ * ```
+ * assistant\n + (off: <think>\n\n</think>)                     yes: it shuts the block where the model must not think
+ * assistant\n<think>\n, or (on: <think>\n, else: …</think>)    as good as yes: the prompt always has a marker
+ * assistant\n + (on: <think>\n)                               no: what is left without a marker is not on
+ * assistant\n                                                 not known: the model opens the block or does not
+ * ```
+ */
+export function thinksUnmarked(template: string): boolean {
+  const condition = template.lastIndexOf('add_generation_prompt');
+  const start = condition < 0 ? template.lastIndexOf('<|im_start|>assistant') : condition;
+  if (start < 0) return false;
+  const turn = template.slice(start);
+  if (OPEN_BLOCK.test(turn)) return OPEN_TURN.test(turn) || /\belse\b/.test(turn);
+  return turn.includes('</think>');
+}

@@ -1,6 +1,7 @@
 /** Which models write a format: for the page on formats, and nobody else. */
 const MODELS: Readonly<Record<string, string>> = {
   qwen3: 'Qwen3, Qwen3.5, QwQ, MiMo',
+  think_tags: 'LFM2.5, Bielik 3, MiniCPM5, and others that write `<think>` themselves',
   hermes: 'Hermes 2 Pro, Qwen2.5, Qwen3',
   qwen3_coder: 'Qwen3-Coder, Qwen3.5, MiMo, Nemotron 3, Granite 4.2',
   deepseek_r1: 'DeepSeek R1 and its distillations',

@@ -15,7 +15,10 @@ const cases = readdirSync(folder)
 
 /** Formats of the models that have a tokenizer. */
 const FAMILIES: Readonly<Record<string, { reasoning: readonly string[]; tools: readonly string[] }>> = {
-  qwen3: { reasoning: ['qwen3', 'mimo', 'holo2'], tools: ['hermes', 'qwen3_coder', 'qwen3_xml', 'mimo'] },
+  qwen3: {
+    reasoning: ['qwen3', 'mimo', 'holo2', 'think_tags'],
+    tools: ['hermes', 'qwen3_coder', 'qwen3_xml', 'mimo'],
+  },
   deepseek_v3: { reasoning: [], tools: ['deepseek_v3', 'deepseek_v31'] },
   llama3_1: { reasoning: [], tools: ['llama3_json', 'pythonic'] },
 };

@@ -313,7 +313,7 @@ export const WRITERS: readonly Writer[] = [
     isSpelled: true,
     drafts: true,
   }),
-  calls('lfm2', '<|tool_call_start|>[', ']<|tool_call_end|>', ', ', { reasoning: 'qwen3' }),
+  calls('lfm2', '<|tool_call_start|>[', ']<|tool_call_end|>', ', ', { reasoning: 'think_tags' }),
   calls('pythonic', '[', ']', ', ', { isBare: true }),
   calls('llama4_pythonic', '<|python_start|>[', ']<|python_end|>', ', ', {}),
   tagged('llama3_json', '<|python_tag|>', '', {
@@ -334,7 +334,7 @@ export const WRITERS: readonly Writer[] = [
     opener: '[TOOL_CALLS]',
   },
   {
-    reasoning: 'qwen3',
+    reasoning: 'think_tags',
     tools: 'minicpm5',
     head: (name) => `<function name="${name}">`,
     tail: '</function>',

@@ -46,6 +46,7 @@ const FORMATS = [
   { reasoning: 'gemma4', tools: 'gemma4' },
   { reasoning: null, tools: 'functiongemma' },
   { reasoning: 'holo2', tools: 'hermes' },
+  { reasoning: 'think_tags', tools: 'hermes' },
   { reasoning: 'ling3', tools: 'ling3' },
   { reasoning: 'poolside_v1', tools: 'poolside_v1' },
   { reasoning: 'kimi_k3', tools: 'kimi_k3' },
