@@ -6,6 +6,7 @@ import type {
   ChatCompletionChunk,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionTool,
+  ServedChunk,
 } from '../../../src/chat/types.ts';
 import { createEngine, type Engine } from '../../../src/engine/engine.ts';
 import type { ScriptedTurn } from '../../../src/protocol.ts';
@@ -110,6 +111,29 @@ describe('logprobs, token ids and usage', () => {
       expect(count).toBe(usage!.completion_tokens);
     });
   }
+
+  it('are the same over engine.fetch, which holds calls back', async () => {
+    const body = { messages, tools, ...told };
+    await both(answers.calls!, body);
+    const engine = await engines.get(JSON.stringify(answers.calls!))!;
+    const whole = await engine.chat.completions.create(body);
+    const response = await engine.fetch('http://engine/v1/chat/completions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...body, stream: true }),
+    });
+    const lines = (await response.text()).split('\n').filter((line) => line.startsWith('data: {'));
+    const served = async function* () {
+      for (const line of lines) yield JSON.parse(line.slice(6)) as ServedChunk;
+    };
+    const { choices, prompt_token_ids } = await collectCompletion(served());
+    expect(choices[0]).toMatchObject({
+      logprobs: whole.choices[0]!.logprobs,
+      token_ids: whole.choices[0]!.token_ids,
+    });
+    expect(choices[0]!.message.tool_calls).toHaveLength(2);
+    expect(prompt_token_ids).toEqual(whole.prompt_token_ids);
+  });
 
   it('hold all that the model wrote, its end included', async () => {
     const text = `${thought}Sun é 🌞 here.`;
