@@ -149,7 +149,13 @@ export class Completions {
 /** What the grammar of a request writes; null where it has none. */
 function leadOf(constraint: GenerateJob['constraint']): ParserRequest['grammar'] {
   if (!constraint || (constraint.calls === null && constraint.content === null)) return null;
-  return { calls: constraint.calls !== null, content: constraint.content !== null };
+  const { calls, content } = constraint;
+  return {
+    calls: calls !== null,
+    content: content !== null,
+    // JSON does not begin or end with white space: there it is layout.
+    isVerbatim: content !== null && content.kind !== 'json',
+  };
 }
 
 function checkRequestOptions({ signal, onProgress }: RequestOptions): void {

@@ -265,6 +265,8 @@ export interface MessageFormat {
   tools: ToolFormat | null;
   channels: ChannelFormat | null;
   terminals: Terminals;
+  /** No white space of the content is layout, but at calls: a grammar asks for what is there. */
+  isVerbatim?: boolean;
   /** States with the reasoning markers at work, and without them (thinking switched off). */
   states: { thinking: States; plain: States };
 }

@@ -30,16 +30,18 @@ export interface HeldAnswer {
   calls: boolean;
   /** Content in a form of its own; calls come instead of it, not in it. */
   content: boolean;
+  /** White space at the borders of the content is of that form, not layout. */
+  isVerbatim?: boolean;
 }
 
 /** @param names of the functions that may be called */
 export function heldFormat(
   format: MessageFormat,
-  { calls, content: hasForm }: HeldAnswer,
+  { calls, content: hasForm, isVerbatim = false }: HeldAnswer,
   names: readonly string[] = [],
 ): MessageFormat {
   // A message on a channel says what it is.
-  if (format.channels) return format;
+  if (format.channels) return { ...format, isVerbatim };
   const opener = calls && format.tools ? openerOf(format.tools, names, hasForm) : null;
   const terminals = { ...format.terminals, ...opener?.terminals };
   const states = (all: States): States => {
@@ -57,6 +59,7 @@ export function heldFormat(
   };
   return {
     ...format,
+    isVerbatim,
     terminals,
     states: { thinking: states(format.states.thinking), plain: states(format.states.plain) },
   };

@@ -31,12 +31,15 @@ export class Layout {
   #sawCall = false;
   /** What stands between several blocks of one channel. */
   readonly #joiner: string;
+  /** All white space of the content is text, but for what stands at a call. */
+  readonly #isVerbatim: boolean;
   #delivered: Record<Channel, boolean> = { reasoning: false, content: false };
   #joins = false;
 
-  constructor(emit: (event: ParserEvent) => void, joiner: string) {
+  constructor(emit: (event: ParserEvent) => void, joiner: string, isVerbatim = false) {
     this.#emit = emit;
     this.#joiner = joiner;
+    this.#isVerbatim = isVerbatim;
   }
 
   text(channel: Channel, text: string, tokens: number): void {
@@ -102,7 +105,8 @@ export class Layout {
   }
 
   finish(): void {
-    const isAnswerOfItsOwn = this.#before === 'start' && !this.#sawCall;
+    if (this.#isVerbatim && this.#before !== 'text') this.#dropReasoning();
+    const isAnswerOfItsOwn = (this.#before === 'start' || this.#isVerbatim) && !this.#sawCall;
     if (this.#before === 'text' || isAnswerOfItsOwn) this.#deliverPending();
     this.#dropPending();
   }
@@ -112,9 +116,17 @@ export class Layout {
     this.#pending = [];
   }
 
+  #dropReasoning(): void {
+    const content = this.#pending.filter(({ channel }) => channel === 'content');
+    this.#pending = this.#pending.filter(({ channel }) => channel === 'reasoning');
+    this.#dropPending();
+    this.#pending = content;
+  }
+
   #deliverPending(): void {
     for (const { channel, text, tokens } of this.#pending) {
-      const kept = this.#before === 'reasoning' ? text.replace(/[\r\n]/g, '') : text;
+      const isText = this.#before !== 'reasoning' || (this.#isVerbatim && channel === 'content');
+      const kept = isText ? text : text.replace(/[\r\n]/g, '');
       this.dropped[channel] += text.length - kept.length;
       if (kept !== '') this.#emit({ type: channel, text: kept, tokens });
     }

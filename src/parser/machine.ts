@@ -88,8 +88,8 @@ export class Machine {
 
   constructor(options: MachineOptions) {
     this.#options = options;
-    const { channels } = options.format;
-    this.#layout = new Layout((event) => this.#events.push(event), channels?.joiner ?? '');
+    const { channels, isVerbatim } = options.format;
+    this.#layout = new Layout((event) => this.#events.push(event), channels?.joiner ?? '', isVerbatim);
     this.#stateName = options.start;
     this.#state = options.states[options.start]!;
     this.#matcher = this.#matcherOf(options.start);

@@ -53,7 +53,11 @@ async function parse(
     templateArguments: job.templateArguments,
     prompt: { ids: promptIds },
     parallelToolCalls: calls.most > 1,
-    grammar: { calls: constraint.calls !== null, content: constraint.content !== null },
+    grammar: {
+      calls: constraint.calls !== null,
+      content: constraint.content !== null,
+      isVerbatim: constraint.content !== null && constraint.content.kind !== 'json',
+    },
   });
   for (const id of ids) if (!parser.ended) parser.feed({ ids: [id] });
   if (!parser.ended) parser.finish('stop');

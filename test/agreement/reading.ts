@@ -55,8 +55,14 @@ function readTurn(subject: Subject, request: WalkRequest, text: string): Reading
     isBehindReasoning = true;
   }
   const reader = tools?.writing ? new CallsReader(subject, tools.writing, request) : null;
+  const { content } = request.constraint;
+  const isVerbatim = content !== null && content.kind !== 'json';
   const { segments, calls } = reader?.readAll(rest) ?? { segments: [rest], calls: [] };
-  return { reasoning: thought || null, content: contentOf(subject, segments, isBehindReasoning), calls };
+  return {
+    reasoning: thought || null,
+    content: contentOf(subject, segments, isBehindReasoning && !isVerbatim),
+    calls,
+  };
 }
 
 /** The first end marker that is not quoted ends the reasoning. */

@@ -115,8 +115,15 @@ export function requestOf(subject: Subject, mode: Mode, random: Random): WalkReq
 const thinkingArguments = (start: Mode['start']): Record<string, unknown> =>
   start === 'opened' ? { enable_thinking: true, thinking: true } : {};
 
-const REGEXES = ['[a-c]{2,6}', '(yes|no)(, (yes|no))*\\.', '\\d{3}-\\d{4}', 'a<b>[^<]*</b>'];
-const CHOICES = ['yes', 'no', 'maybe so', '<tool_call>', 'ja\n', '{"a": 1}'];
+const REGEXES = [
+  '[a-c]{2,6}',
+  '(yes|no)(, (yes|no))*\\.',
+  '\\d{3}-\\d{4}',
+  'a<b>[^<]*</b>',
+  '\\n\\n +x+ *\\n',
+  '\\s+',
+];
+const CHOICES = ['yes', 'no', 'maybe so', '<tool_call>', 'ja\n', '\n\n ja', '{"a": 1}'];
 
 function contentOf(
   calls: Mode['calls'],

@@ -5,7 +5,10 @@ import type { Constraint } from '../../src/protocol.ts';
 import type { Dispatch, EbnfGrammar } from './ebnf.ts';
 import { argumentsRule, contentRule, type Report } from './rules.ts';
 
-/** White space that models put between their reasoning and what follows; without reasoning it would be content. */
+/**
+ * White space that models put between their reasoning and what follows; without reasoning it would be content, and
+ * so it would where content may begin with white space of its own: JSON never does.
+ */
 const LEAD = '[\\n]{0,2}';
 
 /**
@@ -25,7 +28,8 @@ export function structuralTag(
 ): string | null {
   if (format.channels) return channelTag(grammar, format.channels, constraint, report);
   const { calls, content } = constraint;
-  const lead = followsReasoning ? LEAD : '""';
+  const hasLayout = content === null || content.kind === 'json';
+  const lead = followsReasoning && hasLayout ? LEAD : '""';
   const body = content && contentRule(grammar, content, report);
   if (!calls) return body && `${lead} ${body}`;
   const writing = format.tools?.writing ?? null;

@@ -64,6 +64,43 @@ describe('an output that a grammar led', () => {
     });
   });
 
+  describe('in a form of its own', () => {
+    const form = { calls: true, content: true, isVerbatim: true };
+    const behindThought = async (text: string, grammar: HeldAnswer, by: (text: string) => string[]) => {
+      const parser = await createOutputParser({
+        reasoningParser: 'qwen3',
+        toolParser: 'hermes',
+        tools,
+        grammar,
+        prompt: { text: '<think>\n' },
+      });
+      for (const piece of by(text)) parser.feed({ text: piece });
+      parser.finish('stop');
+      const { message } = parser.choice;
+      return [message.reasoning ?? null, message.content, message.tool_calls?.length ?? 0];
+    };
+    const cuts = [(text: string) => [...text], (text: string) => [text]];
+
+    it.each([
+      ['Hm.\n</think>\n\n +x+ *\n', 'Hm.', '\n\n +x+ *\n'],
+      ['Hm.\n</think>\n \n', 'Hm.', '\n \n'],
+      ['Hm.</think>x', 'Hm.', 'x'],
+      ['Hm.</think>', 'Hm.', null],
+      ['Hm.\n', 'Hm.\n', null],
+    ])('keeps all its white space behind the reasoning: %j', async (text, reasoning, content) => {
+      for (const by of cuts) expect(await behindThought(text, form, by)).toEqual([reasoning, content, 0]);
+    });
+
+    it('is layout where JSON or a call comes', async () => {
+      const call = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>';
+      for (const by of cuts) {
+        const json = { calls: true, content: true };
+        expect(await behindThought('Hm.\n</think>\n\n{}', json, by)).toEqual(['Hm.', '{}', 0]);
+        expect(await behindThought(`Hm.</think>\n\n${call}\n`, form, by)).toEqual(['Hm.', null, 1]);
+      }
+    });
+  });
+
   it('has no calls where the grammar writes content', async () => {
     const text = '{"name": "f", "parameters": {}}';
     expect(await read('llama3_json', text, { calls: false, content: true })).toEqual({
