@@ -52,14 +52,15 @@ class Sequence {
     return isFirst || separator === '' ? member : `${separator} ${member}`;
   }
 
-  /** In their order, in as few rules as can be: compilers of grammars are slow with many. */
+  /** In their order. */
   #ordered(): string {
     const { members, separator } = this.#parts;
     const first = members.findIndex(({ isRequired }) => isRequired);
-    if (separator === '') return `${this.#tail(0)} ${this.#end(1)}`;
+    const behind = (index: number) => this.#chain(members.slice(index), this.#end(1)!, separator, '');
+    if (separator === '') return behind(0);
     if (first >= 0) {
-      const before = members.slice(0, first).map(({ expression }) => `(${expression} ${separator})?`);
-      return [...before, members[first]!.expression, this.#tail(first + 1), this.#end(1)].join(' ');
+      const rest = `${members[first]!.expression} ${behind(first + 1)}`;
+      return this.#chain(members.slice(0, first), rest, '', separator);
     }
     let rest = this.#end(1)!;
     const alternatives = [this.#end(0)!];
@@ -70,16 +71,21 @@ class Sequence {
     return this.#grammar.rule('members', alternatives.join(' | '));
   }
 
-  /** Members from `index` on, behind another. */
-  #tail(index: number): string {
-    const { members } = this.#parts;
-    return members
-      .slice(index)
-      .map(({ expression, isRequired }) => {
-        const member = this.#behind(false, expression);
-        return isRequired ? member : `(${member})?`;
-      })
-      .join(' ');
+  /**
+   * Members with what stands around each, and what follows them. A rule for each that may be left out: in one rule
+   * for all, the places that each may be followed by grow with their square, and the time to compile with its cube.
+   */
+  #chain(members: SequenceParts['members'], end: string, before: string, after: string): string {
+    let rest = end;
+    for (const { expression, isRequired } of members.toReversed()) {
+      const member = [before, expression, after].filter((part) => part !== '').join(' ');
+      if (isRequired) rest = `${member} ${rest}`;
+      else {
+        if (rest !== '""' && !this.#grammar.has(rest)) rest = this.#grammar.rule('members', rest);
+        rest = this.#grammar.rule('members', `${member} ${rest} | ${rest}`);
+      }
+    }
+    return rest;
   }
 
   /** In their order and counted: members from `index` on, behind `written` others; null if that can't be. */

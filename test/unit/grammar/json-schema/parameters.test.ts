@@ -207,6 +207,26 @@ it.each([
   );
 });
 
+it.each(['minimax_m2', 'glm', 'dsml'])('%s: many optional parameters compile', async (name) => {
+  const { model, style, write } = FAMILIES[name]!;
+  const keys = Array.from({ length: 300 }, (_, index) => `prop_${index}`);
+  const properties = Object.fromEntries(keys.map((key) => [key, { type: 'integer' }]));
+  for (const required of [[], ['prop_0'], ['prop_150']]) {
+    const { source } = compile({ model, style, write }, object(properties, required));
+    // What one rule has of them makes the time grow with the cube.
+    const most = Math.max(...source.split('\n').map((rule) => rule.split('prop_').length - 1));
+    expect(most).toBeLessThanOrEqual(2);
+    const matches = (...numbers: number[]) =>
+      reads(model, source, numbers.map((number) => write(`prop_${number}`, '7', 'json')).join(''));
+    expect(await matches(0, 7, 150, 299)).toMatchObject({ isAccepted: true });
+    expect(await matches(150, 299)).toMatchObject({ isAccepted: required[0] !== 'prop_0' });
+    expect(await matches()).toMatchObject({ isAccepted: required.length === 0 });
+    for (const wrong of [150, 149, 300]) {
+      expect(await matches(0, 150, wrong)).toMatchObject({ isAccepted: false });
+    }
+  }
+});
+
 it('says what a mix of text and JSON leaves open', () => {
   const schema = object({ a: { anyOf: [{ type: 'string' }, { type: 'integer', minimum: 3 }] } });
   expect(compile(FAMILIES.minimax_m2!, schema).checks).toEqual([{ keyword: 'type', path: 's.properties.a' }]);
