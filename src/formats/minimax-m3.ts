@@ -11,13 +11,14 @@
  * ```
  *
  * Elements inside a value make it an object or, where the schema has a list, a list, whose items are named `item`.
+ * A name that comes again, also behind others, makes a list of its values, and so does one where the schema has a list.
  * The grammar writes JSON for what elements do not say for certain: objects with keys of the model's choice, which may
  * come twice and are a list then, and lists and objects in whose place a text may stand. Without
  * `thinking_mode: "enabled"` the model opens the block itself. Rests on the chat template of MiniMaxAI/MiniMax-M3
  * as vLLM's parser documents it.
  */
 
-import { elementsJson } from '../parser/elements.ts';
+import { elementsJson, mayBeginList } from '../parser/elements.ts';
 import { CONTENT } from '../parser/format.ts';
 import { parametersAs } from '../parser/parameters.ts';
 import type { Family, TemplateFacts } from './family.ts';
@@ -31,6 +32,8 @@ const INVOKES = [INVOKE, `${MARK}<invoke name='`, `${MARK}<invoke name=`];
 const INVOKE_END = `${MARK}</invoke>`;
 const OPEN = `${MARK}<`;
 const CLOSE = `${MARK}</`;
+const ITEM = 'item';
+const TAGS = { open: OPEN, close: CLOSE, item: ITEM };
 
 const BLOCK = 'BLOCK';
 const NAME = 'NAME';
@@ -92,7 +95,7 @@ export const family: Family = {
             close: CLOSE,
             separator: '',
             avoid: () => [OPEN, ...INVOKES, INVOKE_END, BLOCK_START, BLOCK_END],
-            elements: { item: 'item', closeEnd: '>' },
+            elements: { item: ITEM, closeEnd: '>' },
           },
           trigger: BLOCK_START,
         },
@@ -141,8 +144,10 @@ export const family: Family = {
         },
         createParameters: parametersAs({
           trimsLineBreaks: false,
-          repeats: true,
-          readValue: (text, schema, view) => elementsJson(text, { open: OPEN, close: CLOSE }, schema, view),
+          repeats: {
+            read: (texts, schema, view) => elementsJson(texts, TAGS, schema, view),
+            mayComeLater: (text, schema, view) => mayBeginList(text, TAGS, schema, view),
+          },
         }),
       },
       recognise,

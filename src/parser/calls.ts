@@ -80,6 +80,7 @@ export class Calls {
 
   end(type: 'call-end' | 'call-incomplete'): void {
     if (!this.isOpen) return;
+    if (type === 'call-incomplete') this.parameters?.cut();
     if (type === 'call-end' && !this.#hasArguments) this.arguments('{}');
     this.flush();
     this.#options.emit({ type, index: this.#count - 1, tokens: this.#options.tokens() });

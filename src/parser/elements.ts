@@ -1,11 +1,14 @@
 /** Values written as nested elements, `<a><b>1</b></a>`, each tag behind a marker. */
 import { coerceText } from './coercion.ts';
-import type { Schema, SchemaView } from './schema.ts';
+import { type Schema, type SchemaView, typeOfValue } from './schema.ts';
 
-/** What stands before the name in an element's tags. */
+/** How elements are written. */
 export interface ElementTags {
+  /** What stands before the name in an element's tags. */
   open: string;
   close: string;
+  /** Name of a list's item. */
+  item: string;
 }
 
 interface Element {
@@ -16,24 +19,29 @@ interface Element {
 
 const DEPTH_LIMIT = 128;
 
-/**
- * JSON of a value that holds elements, or of an empty one that is to be a container; null for other text, and
- * for elements that are not closed.
- */
+/** JSON of all values that a key has: of one, or a list where it came again. Elements that are not closed are text. */
 export function elementsJson(
-  text: string,
+  texts: readonly string[],
   tags: ElementTags,
   schema: Schema,
   view: SchemaView,
-): string | null {
+): string {
+  const elements = texts.map((text) => elementOf(text, tags));
+  return new ElementReader(tags.item, view).values(elements, schema);
+}
+
+/** Whether the value may be the first of a list whose other values come under the same name. */
+export function mayBeginList(text: string, tags: ElementTags, schema: Schema, view: SchemaView): boolean {
   const types = view.types(schema);
-  if (text.trim() === '' && types && !types.has('string')) {
-    if (types.has('array')) return '[]';
-    return types.has('object') ? '{}' : null;
-  }
-  if (!text.includes(tags.open)) return null;
+  if (types && !types.has('array')) return false;
+  if (types && text.trim() === '') return false;
+  return !new ElementReader(tags.item, view).isList(elementOf(text, tags), schema);
+}
+
+function elementOf(text: string, tags: ElementTags): Element {
   const value: Element = { name: '', text: '', children: [] };
-  return readInto(value, text, 0, tags, 0) === text.length ? json(value, schema, view) : null;
+  const isWhole = text.includes(tags.open) && readInto(value, text, 0, tags, 0) === text.length;
+  return isWhole ? value : { name: '', text, children: [] };
 }
 
 /** Reads text and elements up to the closer of `parent`. @returns the position of the closer, -1 when broken */
@@ -60,30 +68,79 @@ function readInto(parent: Element, text: string, from: number, tags: ElementTags
   }
 }
 
-function json({ text, children }: Element, schema: Schema, view: SchemaView): string {
-  const types = view.types(schema);
-  if (children.length === 0) {
+class ElementReader {
+  readonly #item: string;
+  readonly #view: SchemaView;
+
+  constructor(item: string, view: SchemaView) {
+    this.#item = item;
+    this.#view = view;
+  }
+
+  /** Elements of one name. */
+  values(elements: readonly Element[], schema: Schema): string {
+    if (elements.length === 1) return this.#value(elements[0]!, schema);
+    const types = this.#view.types(schema);
+    const isItem = !types || types.has('array');
+    const items: string[] = [];
+    for (const element of elements) {
+      const itemSchema = isItem ? this.#view.item(schema, items.length) : schema;
+      const itemTypes = this.#view.types(itemSchema);
+      // Lists under one name are one list, unless its items are lists.
+      const isPart = types?.has('array') && !itemTypes?.has('array') && element.children.length > 0;
+      if (isPart && this.isList(element, schema)) items.push(...this.#items(element, schema, items.length));
+      else items.push(this.#value(element, itemSchema));
+    }
+    return `[${items.join(', ')}]`;
+  }
+
+  /** Whether the element is written as a list, not as an item of one. */
+  isList({ text, children }: Element, schema: Schema): boolean {
+    const view = this.#view;
+    if (children.length === 0) return /^\s*\[/.test(text) && coerceText(text, schema, view).startsWith('[');
+    if (!view.types(schema)?.has('array')) return false;
+    const item = view.item(schema, 0);
+    return !children.every(({ name }) => name !== this.#item && view.declares(item, name));
+  }
+
+  #value(element: Element, schema: Schema): string {
+    if (element.children.length === 0) return this.#text(element.text, schema);
+    if (!this.#view.types(schema)?.has('array')) return this.#object(element, schema);
+    if (this.isList(element, schema)) return `[${this.#items(element, schema, 0).join(', ')}]`;
+    return `[${this.#object(element, this.#view.item(schema, 0))}]`;
+  }
+
+  #text(text: string, schema: Schema): string {
+    const view = this.#view;
+    const types = view.types(schema);
     if (text.trim() === '' && types && !types.has('string')) {
       if (types.has('array')) return '[]';
       if (types.has('object')) return '{}';
     }
-    return coerceText(text, schema, view);
+    const json = coerceText(text, schema, view);
+    if (!types?.has('array')) return json;
+    const type = typeOfValue(JSON.parse(json));
+    const fits = types.has(type) || (type === 'integer' && types.has('number'));
+    return fits ? json : `[${coerceText(text, view.item(schema, 0), view)}]`;
   }
-  if (types?.has('array')) {
-    return `[${children.map((child, index) => json(child, view.item(schema, index), view)).join(', ')}]`;
+
+  #items({ children }: Element, schema: Schema, from: number): string[] {
+    return children.map((child, index) => this.#value(child, this.#view.item(schema, from + index)));
   }
-  const values = new Map<string, string[]>();
-  for (const child of children) {
-    const value = json(child, view.property(schema, child.name), view);
-    const known = values.get(child.name);
-    if (known) known.push(value);
-    else values.set(child.name, [value]);
+
+  #object({ text, children }: Element, schema: Schema): string {
+    const named = new Map<string, Element[]>();
+    for (const child of children) {
+      const known = named.get(child.name);
+      if (known) known.push(child);
+      else named.set(child.name, [child]);
+    }
+    const members = Array.from(named, ([name, elements]) => {
+      return `${JSON.stringify(name)}: ${this.values(elements, this.#view.property(schema, name))}`;
+    });
+    if (text.trim() !== '') members.push(`${JSON.stringify(freeKey(named))}: ${JSON.stringify(text)}`);
+    return `{${members.join(', ')}}`;
   }
-  if (text.trim() !== '') values.set(freeKey(values), [JSON.stringify(text)]);
-  const members = Array.from(values, ([name, list]) => {
-    return `${JSON.stringify(name)}: ${list.length === 1 ? list[0] : `[${list.join(', ')}]`}`;
-  });
-  return `{${members.join(', ')}}`;
 }
 
 /** Text between elements stands under a key that no element has. */

@@ -20,10 +20,13 @@ export interface ParameterSyntax {
   readHeader?: (text: string) => ParameterHeader;
   /** Keys of a parameter that may hold all arguments as one object, where it is the only one. */
   wrapperKeys?: readonly string[];
-  /** JSON of a value with markup of its own, `null` where it has none. */
-  readValue?: (text: string, schema: Schema, view: SchemaView) => string | null;
-  /** A key that comes again right after itself adds to a list. */
-  repeats?: boolean;
+  /** Where a key may come again, and its values are a list then. */
+  repeats?: {
+    /** JSON of all values of a key. */
+    read(texts: readonly string[], schema: Schema, view: SchemaView): string;
+    /** Whether more of the key may come behind other keys: they wait with it. Elsewhere only right after itself. */
+    mayComeLater(text: string, schema: Schema, view: SchemaView): boolean;
+  };
 }
 
 /**
@@ -52,9 +55,10 @@ export class ParameterAssembler {
   #chunks: string[] = [];
   /** A line break that is the value's only if more follows. */
   #lineBreak = '';
-  /** Values of the last key, when it may come again. */
-  #values: string[] = [];
-  #repeated = '';
+  /** Values by their keys, which may come again. */
+  readonly #waiting = new Map<string, string[]>();
+  /** One of them may come again behind other keys. */
+  #isGathering = false;
   /** The first value, if it may be all arguments in one. */
   #wrapped: { text: string; json: string } | null = null;
 
@@ -66,7 +70,7 @@ export class ParameterAssembler {
 
   /** No parameter has begun. */
   get isEmpty(): boolean {
-    return this.#count === 0 && this.#key === null && this.#wrapped === null && this.#values.length === 0;
+    return this.#count === 0 && this.#key === null && this.#wrapped === null && this.#waiting.size === 0;
   }
 
   readHeader(text: string): ParameterHeader {
@@ -80,14 +84,14 @@ export class ParameterAssembler {
   /** A parameter begins. */
   start({ key, kind }: ParameterHeader): void {
     this.#giveWrapped();
-    if (this.#values.length > 0 && key !== this.#repeated) this.#giveValues();
+    if (!this.#isGathering && !this.#waiting.has(key)) this.#giveWaiting();
     this.#key = key;
     this.#kind = kind;
     this.#schema = this.#view.property(this.#view.root, key);
     const types = this.#view.types(this.#schema);
     const isText = types ? types.size === 1 && types.has('string') : kind === 'text';
     // A string that is marked as JSON may come in quotes.
-    this.#isStreaming = isText && kind !== 'json' && !this.#mayBeAll(key);
+    this.#isStreaming = isText && kind !== 'json' && !this.#mayBeAll(key) && !this.#isGathering;
     this.#isFresh = true;
     this.#chunks = [];
     this.#lineBreak = '';
@@ -98,7 +102,7 @@ export class ParameterAssembler {
   openValue(): void {
     if (this.#key === null || this.#isOpened) return;
     this.#isOpened = true;
-    if (this.#isStreaming) this.#emit(`${this.#opener()}"`);
+    if (this.#isStreaming) this.#emit(`${this.#opener(this.#key)}"`);
   }
 
   /** The next characters of its value. */
@@ -126,13 +130,12 @@ export class ParameterAssembler {
     this.openValue();
     if (this.#isStreaming) this.#emit('"');
     else if (this.#syntax.repeats) {
-      this.#repeated = this.#key;
-      this.#values.push(this.#valueJson(this.#chunks.join('')));
+      this.#wait(this.#key, this.#chunks.join(''), this.#syntax.repeats);
       this.#key = null;
       return;
     } else {
       const text = this.#chunks.join('');
-      const json = this.#opener() + this.#valueJson(text);
+      const json = this.#opener(this.#key) + this.#valueJson(text);
       if (this.#mayBeAll(this.#key)) this.#wrapped = { text, json };
       else this.#emit(json);
     }
@@ -143,7 +146,7 @@ export class ParameterAssembler {
   /** The call's end was seen; a value that is still open ends with it. */
   close(): void {
     this.endValue();
-    this.#giveValues();
+    this.#giveWaiting();
     const unwrapped = this.#wrapped && this.#unwrap(this.#wrapped.text);
     if (unwrapped) this.#emit(unwrapped);
     else {
@@ -152,14 +155,31 @@ export class ParameterAssembler {
     }
   }
 
-  #giveValues(): void {
-    const values = this.#values;
-    if (values.length === 0) return;
-    this.#key = this.#repeated;
-    this.#emit(this.#opener() + (values.length === 1 ? values[0] : `[${values.join(', ')}]`));
+  /** The call was cut: what waited goes out, as far as it has come. */
+  cut(): void {
+    this.#giveWaiting();
+    this.#giveWrapped();
+    const types = this.#view.types(this.#schema);
+    const isString = types?.size === 1 && types.has('string');
+    if (this.#key === null || !this.#isGathering || !this.#isOpened || !isString) return;
+    this.#emit(`${this.#opener(this.#key)}"${jsonCharacters(this.#chunks.join(''))}`);
     this.#key = null;
-    this.#values = [];
-    this.#count++;
+  }
+
+  #wait(key: string, text: string, repeats: NonNullable<ParameterSyntax['repeats']>): void {
+    this.#isGathering ||= repeats.mayComeLater(text, this.#schema, this.#view);
+    const known = this.#waiting.get(key);
+    if (known) known.push(text);
+    else this.#waiting.set(key, [text]);
+  }
+
+  #giveWaiting(): void {
+    for (const [key, texts] of this.#waiting) {
+      const schema = this.#view.property(this.#view.root, key);
+      this.#emit(this.#opener(key) + this.#syntax.repeats!.read(texts, schema, this.#view));
+      this.#count++;
+    }
+    this.#waiting.clear();
   }
 
   /** Whether it may hold all arguments: the first parameter, of a function that has no such one. */
@@ -169,8 +189,6 @@ export class ParameterAssembler {
   }
 
   #valueJson(text: string): string {
-    const read = this.#syntax.readValue?.(text, this.#schema, this.#view) ?? null;
-    if (read !== null) return read;
     if (this.#kind === 'text' && !this.#view.types(this.#schema)) return JSON.stringify(text);
     if (this.#kind !== 'json') return coerceText(text, this.#schema, this.#view);
     return coerceText(stringValue(text) ?? text, this.#schema, this.#view);
@@ -189,8 +207,8 @@ export class ParameterAssembler {
     return keys.length > 0 && keys.every((key) => this.declares(key)) ? json : null;
   }
 
-  #opener(): string {
-    return `${this.#count === 0 ? '{' : ', '}${JSON.stringify(this.#key)}: `;
+  #opener(key: string): string {
+    return `${this.#count === 0 ? '{' : ', '}${JSON.stringify(key)}: `;
   }
 }
 
