@@ -1,4 +1,5 @@
 /** Whether the keywords of one schema object say something at all, each for itself. */
+import { searchProblem } from '../language/regex-search.ts';
 import { isRecord, pathTo, type SchemaNode, schemaError } from './schema.ts';
 
 type Check = (value: unknown, node: SchemaNode) => string | null;
@@ -28,6 +29,11 @@ const pattern: Check = (value) => {
     return `is no regular expression: ${error instanceof Error ? error.message : String(error)}`;
   }
 };
+
+/** Why a valid pattern can't be tried on texts in bounded time; null if it can, or if it is no pattern. */
+export function patternProblem(source: string): string | null {
+  return pattern(source, { id: 0, keywords: {}, path: '' }) === null ? searchProblem(source) : null;
+}
 
 const CHECKS: Readonly<Record<string, Check>> = {
   type: (value) => {

@@ -1,5 +1,7 @@
 import { BadRequestError } from '../../../src/errors.ts';
-import { checkKeywords } from './keywords.ts';
+import { AutomatonTooLargeError } from '../language/automaton.ts';
+import { matchesSomewhere, searchBudget } from '../language/regex-search.ts';
+import { checkKeywords, patternProblem } from './keywords.ts';
 
 export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
 
@@ -39,6 +41,7 @@ export class SchemaDocument {
   readonly #path: string;
   readonly #value: unknown;
   readonly #nodes = new Map<object, SchemaNode>();
+  readonly #searches = searchBudget();
   #anchors: Map<string, [value: unknown, path: string]> | null = null;
 
   /**
@@ -47,6 +50,7 @@ export class SchemaDocument {
    */
   constructor(value: unknown, path: string) {
     checkSize(value, path);
+    checkPatterns(value, path);
     this.#value = value;
     this.#path = path;
     this.root = this.node(value, path);
@@ -64,6 +68,24 @@ export class SchemaDocument {
     this.#nodes.set(value, node);
     checkKeywords(node);
     return node;
+  }
+
+  /**
+   * Whether a pattern of this schema matches somewhere in a text.
+   *
+   * @throws BadRequestError when it takes too long to find out
+   */
+  matches(pattern: string, text: string): boolean {
+    try {
+      return matchesSomewhere(pattern, text, this.#searches);
+    } catch (error) {
+      if (!(error instanceof AutomatonTooLargeError)) throw error;
+      throw schemaError(
+        `It takes too long to try the pattern ${JSON.stringify(pattern)} on a text of ${text.length} characters: make it simpler.`,
+        this.#path,
+        'schema_too_large',
+      );
+    }
   }
 
   /** The schema below a keyword of a node; undefined without it. */
@@ -168,6 +190,38 @@ function checkSize(root: unknown, path: string): void {
     }
     if (typeof value === 'object' && value !== null) {
       for (const inner of Object.values(value)) waiting.push([inner, depth + 1]);
+    }
+  }
+}
+
+/** Keywords whose values are no schemas. */
+const VALUES = new Set(['enum', 'const', 'default', 'example', 'examples']);
+
+/** Also where a grammar does not look, and only the finished answer is checked: then it would be too late. */
+function checkPatterns(root: unknown, path: string): void {
+  const waiting: [value: unknown, path: string][] = [[root, path]];
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [value, place] = next;
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, inner] of Object.entries(value)) {
+      const patterns =
+        key === 'pattern'
+          ? [inner]
+          : key === 'patternProperties' && isRecord(inner)
+            ? Object.keys(inner)
+            : [];
+      for (const pattern of patterns) {
+        const problem = typeof pattern === 'string' ? patternProblem(pattern) : null;
+        if (problem === null) continue;
+        throw schemaError(
+          `The pattern ${JSON.stringify(pattern)} of "${key}" can't be checked in bounded time: ${problem}.`,
+          pathTo(place, key),
+          'schema_unsupported',
+        );
+      }
+      if (typeof inner === 'object' && !VALUES.has(key)) {
+        waiting.push([inner, pathTo(place, Array.isArray(value) ? Number(key) : key)]);
+      }
     }
   }
 }

@@ -139,8 +139,9 @@ export class Validator {
     maxLength: ({ keywords }, value: string) =>
       Array.from(value).length > (keywords.maxLength as number) ? 'maxLength' : null,
     pattern: ({ keywords }, value: string) =>
-      new RegExp(keywords.pattern as string, 'u').test(value) ? null : 'pattern',
-    format: ({ keywords }, value: string) => (isFormat(keywords.format as string, value) ? null : 'format'),
+      this.#document.matches(keywords.pattern as string, value) ? null : 'pattern',
+    format: ({ keywords }, value: string) =>
+      isFormat(this.#document, keywords.format as string, value) ? null : 'format',
   };
 
   readonly #arrays: Record<string, Rule> = {
@@ -302,7 +303,7 @@ export function propertySchemas(document: SchemaDocument, node: SchemaNode, key:
   for (const source of Object.keys(
     isRecord(node.keywords.patternProperties) ? node.keywords.patternProperties : {},
   )) {
-    if (new RegExp(source, 'u').test(key)) found.push(document.sub(node, 'patternProperties', source));
+    if (document.matches(source, key)) found.push(document.sub(node, 'patternProperties', source));
   }
   const declared = found.filter((schema) => schema !== undefined);
   if (declared.length > 0) return declared;
@@ -316,7 +317,7 @@ export const INTEGER_FORMATS: Readonly<Record<string, readonly [number, number]>
   uint32: [0, 2 ** 32 - 1],
 };
 
-function isFormat(format: string, value: string): boolean {
+function isFormat(document: SchemaDocument, format: string, value: string): boolean {
   if (format === 'regex') {
     try {
       new RegExp(value, 'u');
@@ -326,7 +327,7 @@ function isFormat(format: string, value: string): boolean {
     }
   }
   const source = formatSource(format);
-  return source === null || source === 'check' || new RegExp(source, 'u').test(value);
+  return source === null || source === 'check' || document.matches(source, value);
 }
 
 const isEqual = (a: unknown, b: unknown) => canonical(a) === canonical(b);

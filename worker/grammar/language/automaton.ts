@@ -2,7 +2,11 @@
 import { type CodePoints, MAX_CODE_POINT } from './code-points.ts';
 
 /** The automaton would have more states than anybody wants to pay for. */
-export class AutomatonTooLargeError extends Error {}
+export class AutomatonTooLargeError extends Error {
+  constructor() {
+    super('there are too many ways through it: make it shorter, or its repetitions smaller');
+  }
+}
 
 /** States of an automaton, and of what comes before it. */
 export const LARGEST_AUTOMATON = 5000;
@@ -64,15 +68,20 @@ export class Automaton {
   }
 
   #interval(codePoint: number): number {
-    let low = 0;
-    let high = this.starts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.starts[middle]! <= codePoint) low = middle;
-      else high = middle - 1;
-    }
-    return low;
+    return intervalOf(this, codePoint);
   }
+}
+
+/** Number of the interval that holds a code point. */
+export function intervalOf({ starts }: { readonly starts: Int32Array }, codePoint: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (starts[middle]! <= codePoint) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 /** Code points, sorted into classes that an automaton need not tell apart inside of. */

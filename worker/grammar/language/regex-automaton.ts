@@ -1,8 +1,10 @@
 import {
+  type Alphabet,
   type Automaton,
   AutomatonTooLargeError,
   alphabetOf,
   explore,
+  intervalOf,
   LARGEST_AUTOMATON,
 } from './automaton.ts';
 import type { CodePoints } from './code-points.ts';
@@ -17,8 +19,15 @@ class ChoiceAutomaton {
   readonly reading: { to: number; set: number }[][] = [];
   readonly sets: CodePoints[] = [];
   readonly #setNumbers = new Map<string, number>();
+  readonly #numbers = new Map<CodePoints, number>();
+  readonly #largest: number;
   /** Work that may still be done: it grows with the states of both automata. */
   #budget = 1_500_000;
+
+  /** @param largest the most states */
+  constructor(largest = 4 * LARGEST_AUTOMATON) {
+    this.#largest = largest;
+  }
 
   spend(work: number): void {
     this.#budget -= work;
@@ -26,7 +35,7 @@ class ChoiceAutomaton {
   }
 
   state(): number {
-    if (this.free.length > 4 * LARGEST_AUTOMATON) throw new AutomatonTooLargeError();
+    if (this.free.length > this.#largest) throw new AutomatonTooLargeError();
     this.free.push([]);
     this.reading.push([]);
     return this.free.length - 1;
@@ -34,6 +43,8 @@ class ChoiceAutomaton {
 
   /** Adds the expression behind `from`; returns the state in which it ends. */
   add(regex: Regex, from: number): number {
+    // Also of what is empty, repeated a billion times.
+    this.spend(1);
     switch (regex.type) {
       case 'set': {
         const to = this.state();
@@ -79,13 +90,16 @@ class ChoiceAutomaton {
   }
 
   #setNumber(set: CodePoints): number {
+    let number = this.#numbers.get(set);
+    if (number !== undefined) return number;
     const key = set.join(';');
-    let number = this.#setNumbers.get(key);
+    number = this.#setNumbers.get(key);
     if (number === undefined) {
       number = this.sets.length;
       this.sets.push(set);
       this.#setNumbers.set(key, number);
     }
+    this.#numbers.set(set, number);
     return number;
   }
 
@@ -109,6 +123,63 @@ class ChoiceAutomaton {
     return (
       this.reading[state]!.length > 0 || free.length === 0 || free.some(({ place }) => place !== 'anywhere')
     );
+  }
+}
+
+/** Follows an expression without making a deterministic automaton of it: slower, but seldom too large. */
+export class RegexSimulation {
+  readonly #choices = new ChoiceAutomaton(150_000);
+  readonly #start: number;
+  readonly #end: number;
+  readonly #alphabet: Alphabet;
+  readonly #members: readonly ReadonlySet<number>[];
+
+  /** @throws AutomatonTooLargeError */
+  constructor(regex: Regex) {
+    this.#start = this.#choices.state();
+    this.#end = this.#choices.add(regex, this.#start);
+    const { alphabet, members } = alphabetOf(this.#choices.sets);
+    this.#alphabet = alphabet;
+    this.#members = members;
+  }
+
+  /**
+   * Whether the expression matches somewhere in the text.
+   *
+   * @param budget states that may still be looked at; lessened
+   * @throws AutomatonTooLargeError when the budget is spent
+   */
+  test(text: string, budget: { left: number }): boolean {
+    const characters = Array.from(text);
+    let states = new Set<number>();
+    for (let at = 0; at <= characters.length; at++) {
+      states.add(this.#start);
+      this.#addFree(states, at === 0, at === characters.length, budget);
+      if (states.has(this.#end)) return true;
+      if (at === characters.length) break;
+      const kind = this.#alphabet.classes[intervalOf(this.#alphabet, characters[at]!.codePointAt(0)!)]!;
+      const next = new Set<number>();
+      for (const state of states) {
+        for (const { to, set } of this.#choices.reading[state]!) {
+          if (this.#members[set]!.has(kind)) next.add(to);
+        }
+      }
+      states = next;
+    }
+    return false;
+  }
+
+  /** Adds what can be reached without reading. */
+  #addFree(states: Set<number>, isStart: boolean, isEnd: boolean, budget: { left: number }): void {
+    // A set is walked in the order in which it was filled, what is added meanwhile included.
+    for (const state of states) {
+      const free = this.#choices.free[state]!;
+      budget.left -= 1 + free.length;
+      if (budget.left < 0) throw new AutomatonTooLargeError();
+      for (const { to, place } of free) {
+        if (place === 'anywhere' || (place === 'start' ? isStart : isEnd)) states.add(to);
+      }
+    }
   }
 }
 
