@@ -70,7 +70,9 @@ export const family: Family = {
         chatTemplate.includes('"name"') &&
         chatTemplate.includes('"arguments"') &&
         !chatTemplate.includes('<function=') &&
-        !chatTemplate.includes('<arg_key>'),
+        !chatTemplate.includes('<arg_key>') &&
+        // Other markup: where both stand, prose names the tag, or the template was made from another.
+        !/<tool_calls>|<use_mcp_tool>/.test(chatTemplate),
     },
   ],
 };

@@ -71,7 +71,7 @@ const FAMILIES: readonly {
   { reasoning: [], tools: ['lfm2'], load: () => import('./lfm2.ts') },
   { reasoning: [], tools: ['internlm'], load: () => import('./internlm.ts') },
   { reasoning: [], tools: ['jamba'], load: () => import('./jamba.ts') },
-  { reasoning: [], tools: ['phi4_mini_json'], load: () => import('./phi4-mini-json.ts') },
+  { reasoning: [], tools: ['phi4_mini_json', 'phi4_mini'], load: () => import('./phi4-mini-json.ts') },
   { reasoning: [], tools: ['xlam'], load: () => import('./xlam.ts') },
   { reasoning: [], tools: ['gigachat3'], load: () => import('./gigachat3.ts') },
   { reasoning: ['apertus'], tools: ['apertus'], load: () => import('./apertus.ts') },

@@ -14,8 +14,14 @@ export const family: Family = {
   tools: [
     {
       format: bareJson('llama3_json', { text: '<|python_tag|>', token: 'optional' }),
-      recognise: ({ chatTemplate }) =>
-        chatTemplate.includes('<|start_header_id|>') && /"name": .*"parameters": /s.test(chatTemplate),
+      recognise: ({ chatTemplate }) => {
+        const name = chatTemplate.indexOf('"name": ');
+        return (
+          name >= 0 &&
+          chatTemplate.includes('"parameters": ', name) &&
+          chatTemplate.includes('<|start_header_id|>')
+        );
+      },
     },
   ],
 };

@@ -290,6 +290,7 @@ export const WRITERS: readonly Writer[] = [
     head: (name) => `<|action_start|><|plugin|>\n${object(name, 'parameters')}`,
   }),
   listed('phi4_mini_json', 'functools[', ']'),
+  listed('phi4_mini', '<|tool_call|>[', ']<|/tool_call|>'),
   listed('xlam', '[', ']', { isBare: true }),
   tagged('gigachat3', 'function call<|role_sep|>\n', '', { between: '<|message_sep|>\n\n' }),
   listed('apertus', '<|tools_prefix|>[', ']<|tools_suffix|>', {

@@ -16,6 +16,7 @@ const LFM = ['<|tool_call_start|>', '<|tool_call_end|>'];
 /** What each excerpt shows: reasoning, tools, and the added tokens where not all that are asked for are there. */
 const EXCERPTS: Readonly<Record<string, [string | null, string | null, string[]?]>> = {
   apertus: ['apertus', 'apertus'],
+  'apriel-1.5': [null, null],
   'bielik-3': ['think_tags', 'hermes', THINK],
   chatml: [null, null],
   'command-r7b': ['cohere_command3', 'cohere_command3'],
@@ -63,11 +64,13 @@ const EXCERPTS: Readonly<Record<string, [string | null, string | null, string[]?
   minicpm5: ['think_tags', 'minicpm5', THINK],
   'minimax-m2': ['minimax_m2', 'minimax_m2'],
   'minimax-m3': ['minimax_m3', 'minimax_m3'],
+  mirothinker: ['qwen3', null, THINK],
   'mistral-small-3.2': [null, 'mistral'],
   'nemotron-3': ['nemotron_v3', 'qwen3_coder', [...THINK, ...CALL]],
   'olmo-3-instruct': [null, 'olmo3'],
   'olmo-3-think': ['olmo3', null],
-  'phi-4-mini': [null, 'phi4_mini_json'],
+  'phi-4-mini': [null, 'phi4_mini', ['<|tool_call|>', '<|/tool_call|>']],
+  'phi-4-mini-functools': [null, 'phi4_mini_json', []],
   'qwen2.5': [null, 'hermes'],
   qwen3: ['qwen3', 'hermes', THINK],
   'qwen3-coder': [null, 'qwen3_coder'],
@@ -155,6 +158,15 @@ describe('what is not recognised', () => {
     expect(found.warnings.tools).toContain('Set toolParser to one of');
   });
 
+  it.each(['apriel-1.5', 'mirothinker'])(
+    'is warned of where prose names a known marker: %s',
+    async (name) => {
+      const found = await recogniseFormat({ chatTemplate: excerpt(name), hasToken: () => true });
+      expect(found.tools).toBeNull();
+      expect(found.warnings.tools).toContain('of no known format');
+    },
+  );
+
   it('is said to be ambiguous where two formats fit', async () => {
     const found = await recogniseFormat({
       chatTemplate: "{{ '<|role_sep|><longcat_tool_call>' }}{{ tools }}",
@@ -200,6 +212,14 @@ describe('a template whose markers the vocabulary lacks', () => {
       const model = { chatTemplate: excerpt(name), vocabulary: vocabularyOf([]) };
       await expect(chooseFormat({}, model), name).resolves.toBeDefined();
     }
+  });
+});
+
+describe('a template of many beginnings', () => {
+  it.each(['"name": ', '{#', '{{ "', "{{ '\\\\", '<think>\\n'])('%j', async (part) => {
+    const chatTemplate = `<|start_header_id|><|im_start|></think>add_generation_prompt${part.repeat(200_000)}`;
+    const found = await recogniseFormat({ chatTemplate, hasToken: () => true });
+    expect(found.tools).toBeNull();
   });
 });
 

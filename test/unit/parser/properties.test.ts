@@ -47,6 +47,7 @@ const FORMATS = [
   { reasoning: null, tools: 'functiongemma' },
   { reasoning: 'holo2', tools: 'hermes' },
   { reasoning: 'think_tags', tools: 'hermes' },
+  { reasoning: null, tools: 'phi4_mini' },
   { reasoning: 'ling3', tools: 'ling3' },
   { reasoning: 'poolside_v1', tools: 'poolside_v1' },
   { reasoning: 'kimi_k3', tools: 'kimi_k3' },
