@@ -12,6 +12,7 @@ type Expects =
   | 'keyword'
   | 'equals'
   | 'value'
+  | 'quotes'
   | 'string'
   | 'literal'
   | 'next'
@@ -45,13 +46,19 @@ export class PythonCallsReader implements CallReader {
   #schema: Schema;
   #isStarted = false;
   #count = 0;
+  /** What ends the string: one quote, or three. */
   #quote = '';
+  /** Quotes that have come where the string begins or may end. */
+  #quotes = 0;
   #isStreaming = false;
   #escape = '';
   /** Source of a value that is not a plain string. */
   #source = '';
   #depth = 0;
   #innerQuote = '';
+  /** How many of them have come where they begin or may end. */
+  #innerQuotes = 0;
+  #isInnerBegun = false;
   /** A backslash stands before, inside the inner quotes. */
   #isEscaped = false;
 
@@ -63,7 +70,9 @@ export class PythonCallsReader implements CallReader {
   }
 
   get inString(): boolean {
-    return this.#expects === 'string' || this.#innerQuote !== '';
+    // Two quotes may be an empty string, which has ended.
+    if (this.#expects === 'quotes') return this.#quotes < 2;
+    return this.#expects === 'string' || (this.#innerQuote !== '' && (this.#isInnerBegun || this.#innerQuotes < 2));
   }
 
   get isDone(): boolean {
@@ -90,6 +99,7 @@ export class PythonCallsReader implements CallReader {
 
   /** @returns the next position, or -1 at a character that has no place here */
   #step(text: string, at: number, to: number): number {
+    if (this.#expects === 'quotes') return this.#readQuotes(text[at]!, at);
     if (this.#expects === 'string') return this.#readString(text, at, to);
     if (this.#expects === 'literal') return this.#readLiteral(text, at, to);
     const character = String.fromCodePoint(text.codePointAt(at)!);
@@ -175,12 +185,13 @@ export class PythonCallsReader implements CallReader {
     if (character === '"' || character === "'") {
       this.#isStreaming = !types || (types.size === 1 && types.has('string'));
       this.#quote = character;
+      this.#quotes = 1;
       this.#source = '';
-      this.#expects = 'string';
+      this.#expects = 'quotes';
       if (this.#isStreaming) this.#context.sink.arguments(`${this.#opener()}"`);
       return at + 1;
     }
-    if (!/[\w[{(+\-.]/.test(character)) return -1;
+    if (!/[\w[{+\-.]/.test(character)) return -1;
     this.#source = '';
     this.#depth = 0;
     this.#innerQuote = '';
@@ -197,20 +208,48 @@ export class PythonCallsReader implements CallReader {
     this.#expects = 'next';
   }
 
+  /** Behind a first quote: a second ends an empty string, unless a third begins a long one. */
+  #readQuotes(character: string, at: number): number {
+    if (character === this.#quote) {
+      this.#quotes++;
+      if (this.#quotes < 3) return at + 1;
+      this.#quote = this.#quote.repeat(3);
+      this.#quotes = 0;
+      this.#expects = 'string';
+      return at + 1;
+    }
+    if (this.#quotes === 2) this.#endString();
+    else this.#expects = 'string';
+    this.#quotes = 0;
+    return at;
+  }
+
   #readString(text: string, from: number, to: number): number {
     if (this.#escape !== '') return this.#readEscape(text[from]!, from);
-    let at = from;
-    while (at < to && text[at] !== this.#quote && text[at] !== '\\') at++;
-    this.#stringText(text.slice(from, at));
-    if (at === to) return to;
-    if (text[at] === '\\') this.#escape = '\\';
-    else {
-      const { sink } = this.#context;
-      if (this.#isStreaming) sink.arguments('"');
-      else sink.arguments(this.#opener() + this.#stringJson(this.#source));
-      this.#endValue();
+    const quote = this.#quote[0]!;
+    if (text[from] === quote) {
+      this.#quotes++;
+      if (this.#quotes === this.#quote.length) this.#endString();
+      return from + 1;
     }
+    if (this.#quotes > 0) {
+      this.#stringText(quote.repeat(this.#quotes));
+      this.#quotes = 0;
+    }
+    let at = from;
+    while (at < to && text[at] !== quote && text[at] !== '\\') at++;
+    this.#stringText(text.slice(from, at));
+    if (text[at] !== '\\' || at === to) return at;
+    this.#escape = '\\';
     return at + 1;
+  }
+
+  #endString(): void {
+    this.#quotes = 0;
+    const { sink } = this.#context;
+    if (this.#isStreaming) sink.arguments('"');
+    else sink.arguments(this.#opener() + this.#stringJson(this.#source));
+    this.#endValue();
   }
 
   /** A string that was not said yet: as it is where the schema takes one, else what the schema makes of it. */
@@ -263,18 +302,39 @@ export class PythonCallsReader implements CallReader {
 
   /** Follows quotes and brackets. True at a character that is not the literal's any more. */
   #endsLiteral(character: string): boolean {
-    if (this.#innerQuote !== '') {
-      if (character === this.#innerQuote && !this.#isEscaped) this.#innerQuote = '';
-      this.#isEscaped = character === '\\' && !this.#isEscaped;
-      return false;
-    }
+    if (this.#innerQuote !== '' && this.#isInner(character)) return false;
     if (this.#depth === 0 && (character === ',' || ']})'.includes(character))) return true;
     if (character === '"' || character === "'") {
       this.#innerQuote = character;
+      this.#innerQuotes = 1;
+      this.#isInnerBegun = false;
       this.#isEscaped = false;
     } else if ('[{('.includes(character)) this.#depth++;
     else if (']})'.includes(character)) this.#depth--;
     return false;
+  }
+
+  /** Follows a string inside. False at the first character behind an empty one. */
+  #isInner(character: string): boolean {
+    const isQuote = character === this.#innerQuote[0] && !this.#isEscaped;
+    if (!this.#isInnerBegun) {
+      if (isQuote && ++this.#innerQuotes < 3) return true;
+      this.#isInnerBegun = true;
+      if (isQuote) {
+        this.#innerQuote = character.repeat(3);
+        this.#innerQuotes = 0;
+        return true;
+      }
+      if (this.#innerQuotes === 2) {
+        this.#innerQuote = '';
+        return false;
+      }
+      this.#innerQuotes = 0;
+    }
+    this.#isEscaped = character === '\\' && !this.#isEscaped;
+    this.#innerQuotes = isQuote ? this.#innerQuotes + 1 : 0;
+    if (this.#innerQuotes === this.#innerQuote.length) this.#innerQuote = '';
+    return true;
   }
 
   #endLiteral(at: number): number {

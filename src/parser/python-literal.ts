@@ -1,4 +1,4 @@
-/** A Python literal as JSON text: numbers, strings, lists, tuples, dicts, True, False, None and their JSON names. */
+/** A Python literal as JSON text: numbers, strings, lists, dicts, True, False, None and their JSON names. */
 import { numberJson } from './coercion.ts';
 
 const CONSTANTS: Readonly<Record<string, string>> = {
@@ -38,8 +38,7 @@ class LiteralParser {
     this.#space();
     const character = this.#source[this.#at];
     if (character === '"' || character === "'") return this.#string();
-    if (character === '[') return this.#items(']', depth);
-    if (character === '(') return this.#items(')', depth);
+    if (character === '[') return this.#items(depth);
     if (character === '{') return this.#dict(depth);
     const word = /[\w+\-.]+/y;
     word.lastIndex = this.#at;
@@ -61,12 +60,12 @@ class LiteralParser {
     return true;
   }
 
-  #items(closer: string, depth: number): string | null {
+  #items(depth: number): string | null {
     this.#at++;
     const items: string[] = [];
-    while (!this.#take(closer)) {
+    while (!this.#take(']')) {
       if (items.length > 0 && !this.#take(',')) return null;
-      if (items.length > 0 && this.#take(closer)) break;
+      if (items.length > 0 && this.#take(']')) break;
       const item = this.value(depth + 1);
       if (item === null) return null;
       items.push(item);
@@ -90,18 +89,23 @@ class LiteralParser {
   }
 
   #string(): string | null {
-    const quote = this.#source[this.#at++]!;
-    const plain = quote === '"' ? /[^"\\]*/y : /[^'\\]*/y;
+    const mark = this.#source[this.#at]!;
+    const quote = this.#source.startsWith(mark.repeat(3), this.#at) ? mark.repeat(3) : mark;
+    this.#at += quote.length;
+    const plain = mark === '"' ? /[^"\\]*/y : /[^'\\]*/y;
     let value = '';
     for (;;) {
       plain.lastIndex = this.#at;
       plain.test(this.#source);
       value += this.#source.slice(this.#at, plain.lastIndex);
       this.#at = plain.lastIndex;
+      if (this.#source.startsWith(quote, this.#at)) {
+        this.#at += quote.length;
+        return JSON.stringify(value);
+      }
       const character = this.#source[this.#at++];
       if (character === undefined) return null;
-      if (character === quote) return JSON.stringify(value);
-      value += this.#escape();
+      value += character === mark ? mark : this.#escape();
     }
   }
 
