@@ -124,7 +124,8 @@ export class Alternatives {
     if (not === true) return [];
     if (not === false) return [[]];
     const { type, required, ...rest } = not.keywords;
-    if (Object.keys(rest).length === 0) {
+    if (Object.keys(rest).every((keyword) => ANNOTATIONS.has(keyword))) {
+      if (type === undefined && required === undefined) return [];
       if (type !== undefined && required === undefined) {
         const excluded = new Set<unknown>(Array.isArray(type) ? type : [type]);
         const left = ALL_TYPES.filter(
@@ -202,6 +203,18 @@ export class Alternatives {
     return implied;
   }
 }
+
+/** Keywords that ask for nothing. */
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'default',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  '$comment',
+]);
 
 const ALL_TYPES: readonly JsonType[] = ['null', 'boolean', 'number', 'string', 'array', 'object'];
 

@@ -11,8 +11,8 @@
  * A value is one line of JSON with at most one space behind each comma and colon.
  */
 import type { EbnfGrammar } from '../ebnf.ts';
-import { SchemaDocument, schemaError } from './schema.ts';
-import { type ValueRuleOptions, ValueRules } from './value-rules.ts';
+import { SchemaDocument } from './schema.ts';
+import { unfitError, type ValueRuleOptions, ValueRules } from './value-rules.ts';
 
 export type { PostCheck } from './alternatives.ts';
 export { keywordsRule } from './keyword-arguments.ts';
@@ -31,7 +31,7 @@ export function jsonRule(grammar: EbnfGrammar, schema: unknown, options: ValueRu
   const rules = new ValueRules(grammar, new SchemaDocument(schema, options.path), options);
   const { root } = rules.document;
   const name = rules.rule(root === false ? null : root === true ? [] : [root]);
-  if (name === null) throw schemaError('No value fits this schema.', options.path, 'schema_unsatisfiable');
+  if (name === null) throw unfitError('value', rules);
   rules.checkEnds();
   return name;
 }

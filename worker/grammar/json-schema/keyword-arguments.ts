@@ -6,7 +6,7 @@ import { BareMembers, pythonNotation } from './notation.ts';
 import { objectExpression } from './object-rules.ts';
 import { SchemaDocument, schemaError } from './schema.ts';
 import { objectShape } from './shape.ts';
-import { type ValueRuleOptions, ValueRules } from './value-rules.ts';
+import { unfitError, type ValueRuleOptions, ValueRules } from './value-rules.ts';
 
 /** Keywords that are not declared are identifiers in ASCII. */
 const ANY_KEYWORD = '^[A-Za-z_][A-Za-z0-9_]*$';
@@ -43,7 +43,8 @@ export function keywordsRule(grammar: EbnfGrammar, schema: unknown, options: Val
     return objectExpression(rules, shape, nodes, keywords)?.expression ?? [];
   });
   if (found.length === 0) {
-    throw schemaError('No arguments fit this schema.', options.path, 'schema_unsatisfiable');
+    if (alternatives.length > 1) rules.unfit = null;
+    throw unfitError('arguments', rules);
   }
   rules.checkEnds();
   return grammar.rule('keywords', [...new Set(found)].join(' | '));

@@ -3,7 +3,7 @@ import { DEAD } from '../language/automaton.ts';
 import { languageOf } from '../language/language.ts';
 import type { Conjunction } from './alternatives.ts';
 import type { KeyClass, MemberNotation } from './notation.ts';
-import { pathTo, schemaError } from './schema.ts';
+import { pathTo, type SchemaNode, schemaError } from './schema.ts';
 import { sequence } from './sequence.ts';
 import { MOST_PATTERNS, type ObjectShape, type OtherKeys } from './shape.ts';
 import { canFollow } from './strings.ts';
@@ -31,10 +31,15 @@ export function objectExpression(
 ): Branch | null {
   const properties: Property[] = [];
   for (const { key, isRequired, schemas } of shape.properties) {
+    rules.unfit = null;
     const value = keyFits(rules, shape, key) ? rules.rule(schemas) : null;
     if (value !== null) properties.push({ key, value, isRequired });
-    else if (isRequired) return null;
+    else if (isRequired) {
+      rules.unfit ??= requirementOf(nodes, key);
+      return null;
+    }
   }
+  rules.unfit = null;
   const declared = shape.properties.map(({ key }) => key);
   const others = otherClasses(rules, shape, nodes, notation);
   const most = others.length > 0 ? Number.POSITIVE_INFINITY : properties.length;
@@ -48,6 +53,14 @@ export function objectExpression(
       : new ClassedObject(rules, notation, properties, others, bounds).body();
   if (body === null) return null;
   return { expression: `${notation.open} ${body}`, needs: required.map(({ value }) => value) };
+}
+
+/** Where it stands that a value must have this key. */
+export function requirementOf(nodes: Conjunction, key: string): string | null {
+  const requires = ({ keywords: { required } }: SchemaNode) =>
+    Array.isArray(required) && required.includes(key);
+  const node = nodes.find(requires);
+  return node ? pathTo(node.path, 'required') : null;
 }
 
 /** Whether a declared key satisfies `propertyNames`. */

@@ -7,11 +7,12 @@ import { type Conjunction, commonTypes, valuesOf } from './alternatives.ts';
 import { arrayExpression } from './array-rules.ts';
 import { jsonNotation } from './notation.ts';
 import { ANY_INTEGER, ANY_NUMBER } from './numbers.ts';
-import { type JsonType, SchemaDocument, schemaError } from './schema.ts';
+import { requirementOf } from './object-rules.ts';
+import { type JsonType, pathTo, SchemaDocument, schemaError } from './schema.ts';
 import { sequence } from './sequence.ts';
 import { type Both, type ObjectShape, objectShape } from './shape.ts';
 import { canFollow } from './strings.ts';
-import { type ValueRuleOptions, ValueRules, wordsOf } from './value-rules.ts';
+import { unfitError, type ValueRuleOptions, ValueRules, wordsOf } from './value-rules.ts';
 
 /** How a family writes parameters. */
 export interface ParameterStyle {
@@ -67,11 +68,18 @@ export function parametersRule(
     const expression = writer.object(
       objectShape(document, nodes, rules.options.isClosed, rules.report),
       schema,
+      nodes,
     );
     return expression === null ? [] : [expression];
   });
   if (found.length === 0) {
-    throw schemaError('No arguments fit this schema.', options.path, 'schema_unsatisfiable');
+    if (alternatives.length > 1) rules.unfit = null;
+    if (writer.unwritten === null) throw unfitError('arguments', rules);
+    throw schemaError(
+      "The calls of this model can't have as many properties as this asks for, because a key that is not declared can't be written there beside declared ones or by a pattern: declare them.",
+      writer.unwritten,
+      'schema_unsupported',
+    );
   }
   rules.checkEnds();
   return grammar.rule('parameters', [...new Set(found)].join(' | '));
@@ -104,18 +112,31 @@ class ParameterWriter {
     this.#closer = closer;
   }
 
+  /** Where more properties are asked for than can be written; null where no such place was found. */
+  unwritten: string | null = null;
+
   /** @param schema the parser's */
-  object(shape: ObjectShape, schema: Schema): string | null {
+  object(shape: ObjectShape, schema: Schema, nodes: Conjunction): string | null {
     const keys = shape.properties.map(({ key }) => key);
     const members: { expression: string; isRequired: boolean }[] = [];
     for (const { key, isRequired, schemas } of shape.properties) {
+      this.#rules.unfit = null;
       const expression = this.#parameter(key, schemas, keys, this.#view.property(schema, key));
       if (expression !== null) members.push({ expression, isRequired });
-      else if (isRequired) return null;
+      else if (isRequired) {
+        this.#rules.unfit ??= schemas?.[0]?.path ?? requirementOf(nodes, key);
+        return null;
+      }
     }
+    this.#rules.unfit = null;
     const required = members.filter(({ isRequired }) => isRequired).length;
     const other = keys.length === 0 && shape.names?.length === 0 ? this.#others(shape, schema) : null;
     if (required > shape.max) return null;
+    if (other === null && members.length < shape.min && shape.min <= shape.max) {
+      const hasOthers = shape.names !== null && shape.others.some(({ schemas }) => schemas !== null);
+      const node = nodes.find(({ keywords }) => 'minProperties' in keywords);
+      if (hasOthers && node) this.unwritten = pathTo(node.path, 'minProperties');
+    }
     return sequence(this.#grammar, {
       members,
       other,
@@ -197,7 +218,7 @@ class ParameterWriter {
     if (known !== undefined) return { type, held: known };
     const name = this.#grammar.reserve('elements');
     this.#held.set(key, name);
-    const body = shape ? this.object(shape, schema) : this.#items(nodes, schema);
+    const body = shape ? this.object(shape, schema, nodes) : this.#items(nodes, schema);
     // As JSON it is known whether values have an end.
     if (body === null || this.#rules.rule(nodes) === null) this.#held.set(key, null);
     else this.#grammar.define(name, body);

@@ -43,6 +43,13 @@ export interface Branch {
 }
 
 /** Makes rules of a schema's values. One for each schema and grammar. */
+/** Nothing fits the whole schema. */
+export function unfitError(what: 'value' | 'arguments', { unfit, options: { path } }: ValueRules): Error {
+  const inside = unfit === null || unfit === path ? '' : ` Nothing fits ${unfit}, and it is required.`;
+  const none = what === 'value' ? 'No value fits' : 'No arguments fit';
+  return schemaError(`${none} this schema.${inside}`, unfit ?? path, 'schema_unsatisfiable');
+}
+
 export class ValueRules {
   readonly grammar: EbnfGrammar;
   readonly document: SchemaDocument;
@@ -57,6 +64,13 @@ export class ValueRules {
   /** Rules that are being made, and those of them that were asked for meanwhile. */
   readonly #open = new Set<string>();
   readonly #recursive = new Set<string>();
+
+  /**
+   * Where the schema is that nothing fits, as far as it is known when a rule has been refused: that of a part which
+   * the value must have.
+   */
+  unfit: string | null = null;
+  readonly #unfit = new Map<string, string>();
 
   constructor(grammar: EbnfGrammar, document: SchemaDocument, options: ValueRuleOptions) {
     this.grammar = grammar;
@@ -82,6 +96,7 @@ export class ValueRules {
 
   /** Name of the rule of a value that fits all the nodes; null if none does. */
   rule(nodes: Both): string | null {
+    this.unfit = null;
     if (nodes === null) return null;
     const key = nodes
       .map(({ id }) => id)
@@ -90,6 +105,7 @@ export class ValueRules {
     const known = this.#names.get(key);
     if (known !== undefined) {
       if (this.#open.has(key)) this.#recursive.add(key);
+      this.unfit = this.#unfit.get(key) ?? null;
       return known;
     }
     if (nodes.length === 0) return this.#remember(key, this.anything(), [[]], this.options.path);
@@ -97,9 +113,14 @@ export class ValueRules {
     const reserved = this.grammar.reserve(hint);
     this.#names.set(key, reserved);
     this.#open.add(key);
+    this.unfit = null;
     const branches = this.#branches(nodes);
     this.#open.delete(key);
     if (branches.length === 0) {
+      // Of several alternatives each has its own reason.
+      if (this.alternatives(nodes).length > 1) this.unfit = null;
+      this.unfit ??= nodes[0]!.path;
+      this.#unfit.set(key, this.unfit);
       this.#names.set(key, null);
       return null;
     }
@@ -228,7 +249,7 @@ export class ValueRules {
     if (!words) {
       const { texts } = this.notation;
       const held = languages.map((parts) => [...parts, ...texts]);
-      if (texts.length === 0 || canFollow(held)) return this.notation.guarded(held);
+      if (canFollow(held)) return this.notation.guarded(held);
       // What a text is can be checked afterwards; where it ends must be certain.
       this.report({ keyword: 'type', path: this.options.path });
       return this.notation.string();

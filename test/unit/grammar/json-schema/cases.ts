@@ -908,7 +908,7 @@ export const REFUSED: { name: string; schema: unknown; param: string; code: stri
   {
     name: 'required but impossible',
     schema: object({}, { required: ['a'] }),
-    param: 's',
+    param: 's.required',
     code: 'schema_unsatisfiable',
   },
   {

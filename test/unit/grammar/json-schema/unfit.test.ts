@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { EbnfGrammar } from '../../../../worker/grammar/ebnf.ts';
+import { jsonRule, keywordsRule, parametersRule } from '../../../../worker/grammar/json-schema/index.ts';
+
+const path = 'tools[0].function.parameters';
+const options = { path, isClosed: true, report: () => {} };
+const style = { open: (key: string) => `<parameter name="${key}">`, close: '</parameter>\n', separator: '' };
+
+const WRITINGS = {
+  json: (schema: unknown) => jsonRule(new EbnfGrammar(), schema, options),
+  python: (schema: unknown) => keywordsRule(new EbnfGrammar(), schema, options),
+  parameters: (schema: unknown) => parametersRule(new EbnfGrammar(), schema, style, options),
+};
+
+const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more });
+const required = (value: unknown) => object({ b: { type: 'string' }, a: value }, { required: ['a'] });
+const none = { type: 'string', enum: [1, 2] };
+
+describe.each(Object.entries(WRITINGS))('arguments that nothing fits: %s', (_, compile) => {
+  it.each([
+    ['a property', required(none), '.properties.a'],
+    ['a property of a property', required(required(none)), '.properties.a.properties.a'],
+    ['an item', required({ type: 'array', minItems: 1, items: none }), '.properties.a.items'],
+    ['what is referred to', { ...required({ $ref: '#/$defs/n' }), $defs: { n: none } }, '.properties.a'],
+    ['beside an optional one', object({ o: none, a: { ...none } }, { required: ['a'] }), '.properties.a'],
+    ['a property that may not be', required(false), '.required'],
+    [
+      'a property that is left out',
+      object({}, { required: ['x'], additionalProperties: false }),
+      '.required',
+    ],
+    ['one without a value', required({ not: {} }), '.properties.a'],
+    ['one without a value but with a word', required({ not: { description: 'any' } }), '.properties.a'],
+    ['the whole', object({ o: none }, { minProperties: 2, additionalProperties: false }), ''],
+    ['all of several', { anyOf: [required(none), required({ not: {} })], type: 'object' }, ''],
+  ])('names the place of %s', (_what, schema, place) => {
+    expect(() => compile(schema)).toThrow(
+      expect.objectContaining({ param: path + place, code: 'schema_unsatisfiable' }),
+    );
+  });
+
+  it('an optional property is left out', () => {
+    expect(() => compile(object({ a: none, b: { type: 'string' } }))).not.toThrow();
+  });
+});
+
+describe('parameters that only a key of no declaration could be', () => {
+  it.each([
+    { patternProperties: { '^n_': { type: 'integer' } }, additionalProperties: false, minProperties: 1 },
+    { properties: { a: { type: 'string' } }, additionalProperties: true, minProperties: 2 },
+    { propertyNames: { pattern: '^n' }, additionalProperties: true, minProperties: 1 },
+  ])('are not supported, which is not that nothing fits: %j', (schema) => {
+    for (const compile of [WRITINGS.json, WRITINGS.python])
+      expect(() => compile({ type: 'object', ...schema })).not.toThrow();
+    expect(() => WRITINGS.parameters({ type: 'object', ...schema })).toThrow(
+      expect.objectContaining({ param: `${path}.minProperties`, code: 'schema_unsupported' }),
+    );
+  });
+});
