@@ -34,8 +34,14 @@ export const family: Family = {
           ANSWER_END: { text: '</answer>', token: 'never' },
         },
         contentMarkers: {
-          ANSWER_START: { to: CONTENT, when: 'first', do: ['nest', 'edge'] },
-          ANSWER_END: { to: CONTENT, when: 'nested', do: ['unnest', 'edge'] },
+          ANSWER_START: [
+            { to: CONTENT, when: 'first', do: ['nest-once', 'edge'] },
+            { to: CONTENT, when: 'nested', do: ['nest', 'literal'] },
+          ],
+          ANSWER_END: [
+            { to: CONTENT, when: 'nested-twice', do: ['unnest', 'literal'] },
+            { to: CONTENT, when: 'nested', do: ['unnest', 'edge'] },
+          ],
         },
       }),
       recognise,

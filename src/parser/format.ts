@@ -62,6 +62,8 @@ export type Action =
   /** An opener, or a closer, inside a value that is not ours: counted, so that pairs stay together. */
   | 'nest'
   | 'unnest'
+  /** An opener that counts once, however often it comes. */
+  | 'nest-once'
   /** What was held since the opener is no call, but text. */
   | 'release'
   /** Collected text that is no name goes to the state where it is text. */
@@ -72,6 +74,8 @@ export type Guard =
   | 'line-start'
   /** An opener inside the value has not met its closer. */
   | 'nested'
+  /** The same, of a second one. */
+  | 'nested-twice'
   /** The marker does not stand between backticks, where text speaks about it. */
   | 'unquoted'
   /** Nothing stands before it in the output, or since the reasoning began or ended. */

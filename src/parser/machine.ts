@@ -459,6 +459,7 @@ export class Machine {
     if (guard === 'after-call') return this.#before === 'call';
     if (guard === 'blank') return this.#collected.trim() === '';
     if (guard === 'no-parameter') return this.#calls.parameters?.isEmpty ?? true;
+    if (guard === 'nested-twice') return this.#nesting > 1;
     if (guard === 'unquoted') return !(this.#last === '`' && this.#input.text[end] === '`');
     return guard === 'nested' ? this.#nesting > 0 : true;
   }
@@ -554,6 +555,9 @@ export class Machine {
         return false;
       case 'nest':
         this.#nesting++;
+        return true;
+      case 'nest-once':
+        this.#nesting = 1;
         return true;
       case 'unnest':
         this.#nesting--;
