@@ -15,7 +15,7 @@ const LITERALS = new Set(['true', 'false', 'null']);
 
 /** Whether a key stands without delimiters: what ends it or separates members is not in it, and no white space around it. */
 export const isBareKey = (key: string, delimiter: string) =>
-  key !== '' && key === key.trim() && !/[{}[\],:]/.test(key) && !key.includes(delimiter[0]!);
+  key !== '' && key === key.trim() && !/^"|[{}[\],:]/.test(key) && !key.includes(delimiter[0]!);
 
 /** Reads the notation as JSON, which the JSON reader then reads, coerces and streams. */
 export class DelimitedArgumentsReader implements CallReader {
@@ -28,6 +28,9 @@ export class DelimitedArgumentsReader implements CallReader {
   #partial = '';
   /** A key, or a value that is not a string. */
   #bare = '';
+  /** Inside quotes as in JSON, a slip of the model: a comma or bracket there is text. */
+  #isQuoteOpen = false;
+  #isEscaped = false;
   /** The key stands between delimiters, as it is. */
   #isKeyDelimited = false;
 
@@ -60,7 +63,7 @@ export class DelimitedArgumentsReader implements CallReader {
 
   close(): boolean {
     if (this.#reader.isDone) return true;
-    if (this.#isString) return false;
+    if (this.#isString || this.#isQuoteOpen) return false;
     if (this.#isInKey()) return false;
     if (this.#expects === 'value' && this.#containers.length > 0 && !this.#endBare()) return false;
     return this.#reader.close();
@@ -95,7 +98,8 @@ export class DelimitedArgumentsReader implements CallReader {
 
   /** @returns the next position, or -1 at a character that has no place here */
   #readOutside(text: string, at: number, to: number): number {
-    if (text[at] !== this.#delimiter[0]) return this.#readStructure(text[at]!) ? at + 1 : -1;
+    if (this.#isQuoteOpen || text[at] !== this.#delimiter[0])
+      return this.#readStructure(text[at]!) ? at + 1 : -1;
     const end = at + this.#delimiter.length;
     if (end > to || !text.startsWith(this.#delimiter, at)) return -1;
     return this.#startString() ? end : -1;
@@ -127,7 +131,15 @@ export class DelimitedArgumentsReader implements CallReader {
     this.#expects = 'next';
   }
 
+  #readQuoted(character: string): boolean {
+    this.#bare += character;
+    if (character === '"' && !this.#isEscaped) this.#isQuoteOpen = false;
+    this.#isEscaped = character === '\\' && !this.#isEscaped;
+    return true;
+  }
+
   #readStructure(character: string): boolean {
+    if (this.#isQuoteOpen) return this.#readQuoted(character);
     switch (character) {
       case '{':
       case '[':
@@ -149,6 +161,7 @@ export class DelimitedArgumentsReader implements CallReader {
     }
     if (/\s/.test(character) && (this.#bare === '' || this.#isKeyDelimited)) return true;
     if (this.#containers.length === 0 || this.#expects === 'next' || this.#isKeyDelimited) return false;
+    this.#isQuoteOpen = character === '"' && this.#bare === '';
     this.#bare += character;
     return true;
   }
@@ -159,7 +172,8 @@ export class DelimitedArgumentsReader implements CallReader {
 
   #endKey(): boolean {
     const isDelimited = this.#isKeyDelimited;
-    const key = isDelimited ? this.#bare : this.#bare.trim();
+    const bare = this.#bare.trim();
+    const key = isDelimited ? this.#bare : isQuoted(bare) ? (JSON.parse(bare) as string) : bare;
     this.#bare = '';
     this.#isKeyDelimited = false;
     this.#expects = 'value';

@@ -72,7 +72,9 @@ export class PythonCallsReader implements CallReader {
   get inString(): boolean {
     // Two quotes may be an empty string, which has ended.
     if (this.#expects === 'quotes') return this.#quotes < 2;
-    return this.#expects === 'string' || (this.#innerQuote !== '' && (this.#isInnerBegun || this.#innerQuotes < 2));
+    return (
+      this.#expects === 'string' || (this.#innerQuote !== '' && (this.#isInnerBegun || this.#innerQuotes < 2))
+    );
   }
 
   get isDone(): boolean {
