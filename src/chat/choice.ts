@@ -106,7 +106,9 @@ export class ChoiceAssembly {
   #event(event: ParserEvent): FinishReason {
     this.#tokens = event.tokens;
     if (event.type === 'content') {
-      if (event.tokens <= (this.#options.minTokens ?? 0)) {
+      const { minTokens = 0 } = this.#options;
+      // Text that is fed without ids has no tokens.
+      if (minTokens > 0 && event.tokens <= minTokens) {
         this.#content(event.text);
         return null;
       }
