@@ -4,7 +4,8 @@ import { type MessageFormat, spellings } from '../../src/parser/format.ts';
 import type { GenerateJob, TokenTable } from '../../src/protocol.ts';
 import { ChoiceConstraint } from './constraint.ts';
 import { EbnfGrammar } from './ebnf.ts';
-import { type CompiledGrammar, GrammarEngine } from './engine.ts';
+import { GrammarEngine } from './engine.ts';
+import { namingField } from './given-field.ts';
 import { checkAnswer } from './post-check.ts';
 import { BACKTICK, ReasoningGate } from './reasoning-gate.ts';
 import { SpelledEnd } from './spelled-end.ts';
@@ -63,13 +64,15 @@ export class Constraints {
     const vocabulary = this.#vocabulary;
     const gate = () => new ReasoningGate({ format, vocabulary, promptTokenIds, templateArguments });
     let isWhole = true;
-    const root = structuralTag(grammar, format, constraint, !gate().isOpen, () => {
-      isWhole = false;
+    const [root, compiled] = await namingField(constraint, async () => {
+      const made = structuralTag(grammar, format, constraint, !gate().isOpen, () => {
+        isWhole = false;
+      });
+      if (made === null) return [null, null];
+      return [made, await this.#acquireEngine().compile(grammar.toString(made))];
     });
     const { thinkingTokenBudget } = constraint;
     if (root === null && thinkingTokenBudget === null) return null;
-    const compiled: CompiledGrammar | null =
-      root === null ? null : await this.#acquireEngine().compile(grammar.toString(root));
     const isHeld = constraint.content !== null || constraint.calls?.choice !== 'auto';
     const spelledEnd = root === null ? null : this.#spelledEnd(format);
     const whileThinking = root === null ? null : this.#maskWhileThinking(format, isHeld);

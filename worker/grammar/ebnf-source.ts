@@ -32,6 +32,9 @@ export const MACRO_WORDS: ReadonlySet<string> = new Set([
   'false',
 ]);
 
+/** Parentheses within each other that xgrammar's stack is sure to hold. */
+export const DEEPEST = 100;
+
 interface Body {
   pieces: readonly EbnfPiece[];
   /** More than one alternative, outside of parentheses. */

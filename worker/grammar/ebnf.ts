@@ -150,7 +150,7 @@ export class EbnfGrammar {
       number = this.#guards.length;
       if (number === SIGNAL_LIMIT) {
         throw new BadRequestError(
-          `The schemas have more than ${SIGNAL_LIMIT} different patterns, formats, lengths and open objects: offer fewer tools, or simpler ones.`,
+          `The schemas have more than ${SIGNAL_LIMIT} different patterns, formats, lengths and open objects.`,
           { code: 'grammar_too_large' },
         );
       }

@@ -2,6 +2,7 @@ import type { Handle } from 'virtual:xgrammar';
 import { BadRequestError } from '../../src/errors.ts';
 import type { TokenTable } from '../../src/protocol.ts';
 import { GUARD_HEADER, TOKENS_HEADER } from './ebnf.ts';
+import { DEEPEST } from './ebnf-source.ts';
 import { Guard } from './guard/guard.ts';
 import { type GuardSpec, isTextSpec } from './guard/spec.ts';
 import { GrammarMatcher } from './matcher.ts';
@@ -31,9 +32,6 @@ export interface CompiledGrammar {
 
 /** The most characters of one grammar. */
 const LARGEST_SOURCE = 4_000_000;
-
-/** Parentheses within each other that xgrammar's stack is sure to hold. */
-const DEEPEST = 100;
 
 /** Compiles grammars for one loaded model. One engine a model. */
 export class GrammarEngine {
@@ -133,7 +131,7 @@ export class GrammarEngine {
 }
 
 const tooLarge = (reason: string) =>
-  new BadRequestError(`The grammar is too large. ${reason} Offer fewer tools, or simpler schemas.`, {
+  new BadRequestError(`The grammar is too large. ${reason}`, {
     code: 'grammar_too_large',
   });
 

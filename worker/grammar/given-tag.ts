@@ -8,10 +8,11 @@
  */
 import { BadRequestError } from '../../src/errors.ts';
 import type { EbnfGrammar } from './ebnf.ts';
+import { givenGrammar } from './given-grammar.ts';
 import { jsonRule } from './json-schema/index.ts';
 import { pathTo } from './json-schema/schema.ts';
 import { escapeRegex } from './language/regex.ts';
-import { givenGrammar, regexRule } from './rules.ts';
+import { regexRule } from './rules.ts';
 
 type Fields = Record<string, unknown>;
 

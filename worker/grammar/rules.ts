@@ -3,7 +3,7 @@ import { BadRequestError } from '../../src/errors.ts';
 import type { CallWriting } from '../../src/parser/format.ts';
 import type { ConstrainedFunction, ContentConstraint } from '../../src/protocol.ts';
 import type { EbnfGrammar } from './ebnf.ts';
-import { ebnfPieces } from './ebnf-source.ts';
+import { givenGrammar } from './given-grammar.ts';
 import { givenTag } from './given-tag.ts';
 import {
   delimitedNotation,
@@ -12,7 +12,9 @@ import {
   type PostCheck,
   parametersRule,
 } from './json-schema/index.ts';
+import { DEAD } from './language/automaton.ts';
 import { languageOf } from './language/language.ts';
+import { parseRegex } from './language/regex.ts';
 
 /** Called for each keyword that the grammar does not hold. */
 export type Report = (check: PostCheck) => void;
@@ -57,59 +59,25 @@ export function contentRule(grammar: EbnfGrammar, content: ContentConstraint, re
 }
 
 export function regexRule(grammar: EbnfGrammar, pattern: string, path: string): string {
-  const language = [[{ pattern: `^(?:${pattern})$` }]];
+  // Text has no halves of surrogate pairs.
+  const language = [[{ pattern: `^(?:${pattern})$` }, { notPattern: '[\\ud800-\\udfff]' }]];
+  let isEmpty: boolean;
   try {
-    languageOf(language);
+    // By itself, since `a)|(?:b` is an expression only in parentheses.
+    parseRegex(pattern);
+    isEmpty = languageOf(language).start === DEAD;
   } catch (error) {
     throw new BadRequestError(
-      `The regular expression can't be held while text is written: ${error instanceof Error ? error.message : String(error)}`,
+      `The regular expression can't be held while text is written: ${error instanceof Error ? error.message : String(error)}.`,
       { param: path, code: 'grammar_unsupported', cause: error },
+    );
+  }
+  if (isEmpty) {
+    throw new BadRequestError(
+      `No text matches the regular expression ${JSON.stringify(pattern)} as a whole: give one that some text matches.`,
+      { param: path, code: 'grammar_unsatisfiable' },
     );
   }
   const guard = grammar.guard({ kind: 'text', language, closer: null });
   return grammar.rule('regex', `${guard} ${grammar.freeText([])}`);
 }
-
-/** A grammar that came with the request, its rules under names of their own. */
-export function givenGrammar(grammar: EbnfGrammar, source: string, path: string): string {
-  const wrong = (message: string) => new BadRequestError(message, { param: path, code: 'grammar_invalid' });
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones that are looked for
-  if (/[\0-\u0003]|\\x0[0-3]|\\u000[0-3]/.test(source)) {
-    throw wrong('A grammar can not spell the control characters U+0000 to U+0003.');
-  }
-  const bodies = new Map<string, string>();
-  const pieces = [...ebnfPieces(source)].filter(({ kind }) => kind !== 'comment');
-  let current: string | null = null;
-  for (let index = 0; index < pieces.length; index++) {
-    const piece = pieces[index]!;
-    const next = pieces.slice(index + 1).find(({ kind }) => kind !== 'space');
-    if (piece.kind === 'name' && next?.text === '::=') {
-      current = piece.text;
-      if (bodies.has(current)) throw wrong(`The grammar has the rule ${current} twice.`);
-      bodies.set(current, '');
-      index = pieces.indexOf(next);
-    } else if (current !== null) {
-      bodies.set(current, bodies.get(current)! + piece.text);
-    } else if (piece.kind !== 'space')
-      throw wrong(`The grammar begins with ${JSON.stringify(piece.text)}, not with a rule.`);
-  }
-  const empty = [...bodies].find(([, body]) => body.trim() === '');
-  if (empty) throw wrong(`The rule ${empty[0]} of the grammar is empty; write "" for nothing.`);
-  if (!bodies.has('root')) throw wrong('The grammar has no rule root, which is the whole content.');
-  const names = new Map([...bodies.keys()].map((name) => [name, grammar.reserve(`given_${name}`)]));
-  for (const [name, body] of bodies) {
-    let renamed = '';
-    for (const { kind, text } of ebnfPieces(body)) {
-      if (kind === 'space') renamed += ' ';
-      else renamed += kind === 'name' ? (names.get(text) ?? text) : text;
-    }
-    const unknown = [...ebnfPieces(body)].find(
-      ({ kind, text }) => kind === 'name' && !names.has(text) && !MACROS.test(text),
-    );
-    if (unknown) throw wrong(`The grammar names the rule ${unknown.text}, which it does not have.`);
-    grammar.define(names.get(name)!, renamed.trim());
-  }
-  return names.get('root')!;
-}
-
-const MACROS = /^(?:TagDispatch|stop_eos|stop_str|loop_after_dispatch|true|false)$/;
