@@ -16,6 +16,32 @@ export const ANY_INTEGER = '"0" | "-"? [1-9] [0-9]*';
 export const ANY_NUMBER =
   '"-"? ("0" | [1-9] [0-9]*) ("." [0-9]+)? ([eE] ("-" [0-9]{1,3} | "+"? ([0-9] [0-9]? | [12] [0-9] [0-9] | "30" [0-7])))?';
 
+/** Digits of a bound that patterns of numbers follow in any case. */
+const MOST_WHOLE = 40;
+const MOST_PLACES = 20;
+
+/** A range that holds all numbers of another, with bounds of fewer digits. */
+export function relaxed({ min, max }: NumberRange): NumberRange {
+  const above = max && relaxedBelow({ value: negated(max.value), isExclusive: max.isExclusive });
+  return {
+    min: min && relaxedBelow(min),
+    max: above && { value: negated(above.value), isExclusive: above.isExclusive },
+  };
+}
+
+/** A lower bound that is no higher; null for none. */
+function relaxedBelow(bound: Bound): Bound | null {
+  const { units, places } = bound.value;
+  if (places > MOST_PLACES) {
+    const scale = 10n ** BigInt(places - MOST_PLACES);
+    const floor = units / scale - (units < 0n ? 1n : 0n);
+    return relaxedBelow({ value: { units: floor, places: MOST_PLACES }, isExclusive: true });
+  }
+  const most = 10n ** BigInt(MOST_WHOLE + places);
+  if (units > most) return { value: { units: 10n ** BigInt(MOST_WHOLE), places: 0 }, isExclusive: false };
+  return units < -most ? null : bound;
+}
+
 const FRACTION = '(?:\\.[0-9]+)?';
 const DIGITS = '[0-9]*';
 const ABOVE_ZERO = '0*[1-9][0-9]*';

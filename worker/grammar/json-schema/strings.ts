@@ -65,7 +65,11 @@ export function canFollow(spec: LanguageSpec): boolean {
     languageOf(spec);
     return true;
   } catch (error) {
-    if (error instanceof UnsupportedRegexError || error instanceof AutomatonTooLargeError) return false;
+    if (isUnfollowable(error)) return false;
     throw error;
   }
 }
+
+/** Whether an error says that texts can't be followed while they are written. */
+export const isUnfollowable = (error: unknown) =>
+  error instanceof UnsupportedRegexError || error instanceof AutomatonTooLargeError;

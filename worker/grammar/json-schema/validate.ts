@@ -84,7 +84,7 @@ export class Validator {
       return fits || (nullable === true && value === null) ? null : 'type';
     },
     enum: ({ keywords }, value: unknown) =>
-      (keywords.enum as unknown[]).some((other) => isEqual(other, value)) ? null : 'enum',
+      canonicalSet(keywords.enum as unknown[]).has(canonical(value)) ? null : 'enum',
     const: ({ keywords }, value: unknown) => (isEqual(keywords.const, value) ? null : 'const'),
     $ref: (node, value, at) => this.check(this.#document.resolve(node, '$ref'), value, at),
     $recursiveRef: (node, value, at) => this.check(this.#document.resolve(node, '$recursiveRef'), value, at),
@@ -331,6 +331,18 @@ function isFormat(document: SchemaDocument, format: string, value: string): bool
 }
 
 const isEqual = (a: unknown, b: unknown) => canonical(a) === canonical(b);
+
+const canonicalSets = new WeakMap<readonly unknown[], ReadonlySet<string>>();
+
+/** Kept for the next time: all values of a list may be looked for in it. */
+function canonicalSet(values: readonly unknown[]): ReadonlySet<string> {
+  let set = canonicalSets.get(values);
+  if (!set) {
+    set = new Set(values.map(canonical));
+    canonicalSets.set(values, set);
+  }
+  return set;
+}
 
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;

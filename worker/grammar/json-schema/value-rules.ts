@@ -5,7 +5,7 @@ import { parseRegex } from '../language/regex.ts';
 import { regexAutomaton } from '../language/regex-automaton.ts';
 import { Alternatives, type Conjunction, commonTypes, type PostCheck, valuesOf } from './alternatives.ts';
 import { arrayExpression } from './array-rules.ts';
-import { decimalOf } from './decimal.ts';
+import { compare, decimalOf } from './decimal.ts';
 import { jsonNotation, type Notation } from './notation.ts';
 import {
   ANY_INTEGER,
@@ -15,11 +15,12 @@ import {
   multiplesExpression,
   type NumberRange,
   numberPattern,
+  relaxed,
 } from './numbers.ts';
 import { objectExpression } from './object-rules.ts';
 import { isRecord, type JsonType, pathTo, type SchemaDocument, schemaError } from './schema.ts';
 import { type Both, objectShape } from './shape.ts';
-import { canFollow, stringParts } from './strings.ts';
+import { canFollow, isUnfollowable, stringParts } from './strings.ts';
 import { INTEGER_FORMATS, Validator } from './validate.ts';
 
 export interface ValueRuleOptions {
@@ -296,15 +297,35 @@ export class ValueRules {
       }
       this.#reportStep(node);
     }
-    if (!range.min && !range.max) {
-      return isInteger ? this.grammar.rule('integer', ANY_INTEGER) : this.grammar.rule('number', ANY_NUMBER);
+    const within = this.#numbersWithin(range, isInteger);
+    if (within !== undefined) return within;
+    // Too many digits to follow one by one: held to fewer, and checked afterwards.
+    for (const { keywords, path } of nodes) {
+      for (const keyword of BOUNDS)
+        if (keyword in keywords) this.report({ keyword, path: pathTo(path, keyword) });
     }
+    const wider = this.#numbersWithin(relaxed(range), isInteger);
+    return wider === undefined ? this.#anyNumber(isInteger) : wider;
+  }
+
+  /** Numbers in a range; null if there is none, undefined if its bounds are too long to be followed. */
+  #numbersWithin(range: NumberRange, isInteger: boolean): string | null | undefined {
+    if (!range.min && !range.max) return this.#anyNumber(isInteger);
     const pattern = isInteger ? integerPattern(range) : numberPattern(range);
     if (pattern === null) return null;
-    // By an automaton, since ranges of numbers with different lengths begin alike.
-    return this.grammar.once(`number ${pattern}`, () =>
-      automatonRules(this.grammar, 'digits', regexAutomaton(parseRegex(`^(?:${pattern})$`))),
-    );
+    try {
+      // By an automaton, since ranges of numbers with different lengths begin alike.
+      return this.grammar.once(`number ${pattern}`, () =>
+        automatonRules(this.grammar, 'digits', regexAutomaton(parseRegex(`^(?:${pattern})$`))),
+      );
+    } catch (error) {
+      if (isUnfollowable(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #anyNumber(isInteger: boolean): string {
+    return isInteger ? this.grammar.rule('integer', ANY_INTEGER) : this.grammar.rule('number', ANY_NUMBER);
   }
 
   #reportStep(node: Conjunction[number]): void {
@@ -359,6 +380,8 @@ export class ValueRules {
   }
 }
 
+const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'format'] as const;
+
 /** Strings that are spelled one by one; more of them are followed by a guard. */
 const MOST_SPELLED = 300;
 
@@ -378,9 +401,9 @@ function rangeOf(nodes: Conjunction): NumberRange {
   const add = (side: 'min' | 'max', value: number, isExclusive: boolean) => {
     const bound: Bound = { value: decimalOf(value), isExclusive };
     const known = range[side];
-    const isTighter = known && (side === 'min' ? value > numberOf(known) : value < numberOf(known));
-    if (!known || isTighter) range[side] = bound;
-    else if (value === numberOf(known)) known.isExclusive ||= isExclusive;
+    const order = known ? compare(bound.value, known.value) : 0;
+    if (!known || (side === 'min' ? order > 0 : order < 0)) range[side] = bound;
+    else if (order === 0) known.isExclusive ||= isExclusive;
   };
   for (const { keywords } of nodes) {
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, format } = keywords;
@@ -397,8 +420,6 @@ function rangeOf(nodes: Conjunction): NumberRange {
   }
   return range;
 }
-
-const numberOf = ({ value }: Bound) => Number(value.units) / 10 ** value.places;
 
 /** The last step of a path, as a hint for a rule's name. */
 const lastWord = (path: string) => /[A-Za-z0-9_]+(?=[^A-Za-z0-9_]*$)/.exec(path)?.[0] ?? 'value';

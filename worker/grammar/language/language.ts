@@ -11,6 +11,7 @@ import {
 import { formatSource } from './formats.ts';
 import { parseRegex } from './regex.ts';
 import { regexAutomaton } from './regex-automaton.ts';
+import { WordLanguage } from './word-language.ts';
 
 /** A set of texts that can be followed character by character. States are numbers; from each the end can be reached. */
 export interface Language {
@@ -150,6 +151,8 @@ export function languageOf(spec: LanguageSpec): Language {
 }
 
 function build(spec: LanguageSpec): Language {
+  const words = spec.map(wordsAmong);
+  if (words.every((alternative) => alternative !== null)) return new WordLanguage(words.flat());
   const [only] = spec;
   if (spec.length === 1) {
     const bounds = only!.filter((part) => 'min' in part);
@@ -163,6 +166,16 @@ function build(spec: LanguageSpec): Language {
     }
   }
   return new AutomatonLanguage(spec.map(alternative).reduce(either));
+}
+
+/** The words that an alternative lists, those that its other parts allow; null if it lists none. */
+function wordsAmong(parts: readonly LanguagePart[]): readonly string[] | null {
+  const listed = parts.find((part) => 'words' in part);
+  if (!listed) return null;
+  const others = parts.filter((part) => part !== listed);
+  if (others.length === 0) return listed.words;
+  const rest = alternative(others);
+  return listed.words.filter((word) => rest.test(word));
 }
 
 /** Whether a text may end anywhere, and go on anywhere. */
