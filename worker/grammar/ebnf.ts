@@ -17,6 +17,9 @@ export const GUARD_HEADER = '#guard ';
 /** Prefix of the header line with the added tokens that a grammar spells. */
 export const TOKENS_HEADER = '#tokens ';
 
+/** More rules than this are not compiled within the time that a compile may take; making them takes time, too. */
+const MOST_RULES = 7500;
+
 /**
  * One grammar for one request, built rule by rule. Expressions are strings in the notation of xgrammar; names of
  * rules are expressions too.
@@ -79,7 +82,13 @@ export class EbnfGrammar {
     return `${/^[A-Za-z]/.test(word) ? word : `r${word}`}_${this.#count++}`;
   }
 
+  /** @throws BadRequestError for more rules than can be compiled */
   define(name: string, body: string): void {
+    if (this.#rules.size >= MOST_RULES) {
+      throw new BadRequestError(`The grammar is too large. It has more than ${MOST_RULES} rules.`, {
+        code: 'grammar_too_large',
+      });
+    }
     this.#rules.set(name, body);
     if (!this.#names.has(body)) this.#names.set(body, name);
   }

@@ -86,3 +86,12 @@ describe('bounds with many digits', () => {
     await fc.assert(property, { numRuns: 6 });
   });
 });
+
+it('schemas of more rules than can be compiled are refused while their rules are made', () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 300 }, (_, index) => [`property ${index}`, { type: 'integer', minimum: index }]),
+  );
+  const refused = { type: 'object', properties, minProperties: 100, additionalProperties: false };
+  expect(() => compile(refused)).toThrow(expect.objectContaining({ code: 'grammar_too_large' }));
+  expect(compile({ ...refused, minProperties: 0 }).source).toContain('property 299');
+});
