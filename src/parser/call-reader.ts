@@ -27,6 +27,11 @@ export interface CallReader {
   readonly isDone: boolean;
   /** The call's arguments ended; at most closers of the envelope are missing. */
   readonly isWhole: boolean;
+  /**
+   * The stream was cut: a call whose name is complete begins, though its arguments have not. False when there is none.
+   * Where the header gave the name, the call has begun long since.
+   */
+  begin?(): boolean;
   /** A marker from outside ended the text. False when the call was cut where it can't be completed. */
   close(): boolean;
 }

@@ -86,6 +86,8 @@ export type Guard =
   | 'after-call'
   /** The name that is being read has no visible character yet. */
   | 'blank'
+  /** The name that is being read is that of a declared function. */
+  | 'declared'
   /** The call has no parameter yet. */
   | 'no-parameter';
 
@@ -99,6 +101,11 @@ export interface Transition {
    * as text of the state before. `declared`: only a declared name or key commits.
    */
   hold?: 'any' | 'declared';
+  /**
+   * What is held when the marker comes is a whole call, whose closer is missing: it counts, and a new hold begins in
+   * this state.
+   */
+  closesHeld?: string;
   /** Done when the hold is committed, before what commits it. */
   onCommit?: readonly Action[];
   /** What the marker stands for in a parameter's value. */

@@ -130,6 +130,11 @@ export class JsonEnvelopeReader implements CallReader {
     return this.#endEnvelope();
   }
 
+  begin(): boolean {
+    if (this.#name === null || this.#isStarted || this.#expects === 'nothing') return false;
+    return this.#startArguments();
+  }
+
   #readStructure(character: string): 'taken' | 'left' | 'stuck' {
     switch (this.#expects) {
       case 'open':
@@ -277,6 +282,10 @@ export class JsonEnvelopeListReader implements CallReader {
     return this.#count > 0;
   }
 
+  begin(): boolean {
+    return this.#item?.begin() ?? false;
+  }
+
   /** The list's closer, or the next item, where the item's own closers are missing. */
   #endsItem(character: string): boolean {
     return (character === ']' || character === '{') && (this.#item?.close() ?? false);
@@ -324,6 +333,10 @@ export class JsonEnvelopesReader implements CallReader {
       else return at;
     }
     return this.#reader.read(text, at, to);
+  }
+
+  begin(): boolean {
+    return this.#reader?.begin?.() ?? false;
   }
 
   close(): boolean {

@@ -179,9 +179,10 @@ export class Machine {
       while (this.#step(true));
       if (!this.#hold) break;
       if (end === 'stop') this.#release();
-      else this.#dropHold(this.#hold);
+      else if (!this.#reader?.begin?.()) this.#dropHold(this.#hold);
     } while (end === 'stop');
     if (end === 'stop' && this.#state.text === 'name') this.#salvage();
+    if (end !== 'stop' && !this.#calls.isOpen) this.#reader?.begin?.();
     if (this.#calls.isOpen) {
       if (this.#reader?.isWhole) this.#reader.close();
       else this.#calls.end('call-incomplete');
@@ -409,6 +410,11 @@ export class Machine {
       return true;
     }
     if (this.#state.text === 'call' && this.#reader && !this.#closeReader(this.#reader)) return true;
+    if (hold && this.#hold && transition.closesHeld !== undefined) {
+      if (!this.#act('call-start')) return true;
+      this.#act('call-end');
+      this.#restore(transition.closesHeld);
+    }
     if (hold && this.#hold) {
       this.#release();
       return true;
@@ -458,6 +464,7 @@ export class Machine {
     if (guard === 'first') return this.#before !== 'text';
     if (guard === 'after-call') return this.#before === 'call';
     if (guard === 'blank') return this.#collected.trim() === '';
+    if (guard === 'declared') return this.#isDeclared();
     if (guard === 'no-parameter') return this.#calls.parameters?.isEmpty ?? true;
     if (guard === 'nested-twice') return this.#nesting > 1;
     if (guard === 'unquoted') return !(this.#last === '`' && this.#input.text[end] === '`');
@@ -531,9 +538,7 @@ export class Machine {
         this.#layout.call();
         return true;
       case 'call-start': {
-        const { tools, channels } = this.#options.format;
-        const read = tools?.readName ?? channels?.readName ?? ((header: string) => header.trim());
-        const name = read(this.#collected, (declared) => this.#calls.isDeclared(declared));
+        const name = this.#readName();
         if (name !== null && this.#startCall(name, this.#collected)) return true;
         if (this.#hold) this.#release();
         return false;
@@ -568,6 +573,18 @@ export class Machine {
       default:
         return true;
     }
+  }
+
+  /** The name that was collected; null if it is none. */
+  #readName(): string | null {
+    const { tools, channels } = this.#options.format;
+    const read = tools?.readName ?? channels?.readName ?? ((header: string) => header.trim());
+    return read(this.#collected, (declared) => this.#calls.isDeclared(declared));
+  }
+
+  #isDeclared(): boolean {
+    const name = this.#readName();
+    return name !== null && this.#calls.isDeclared(name);
   }
 
   #startCall(name: string, header: string): boolean {

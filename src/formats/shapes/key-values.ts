@@ -122,7 +122,11 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
         on: {
           KEY_START: { to: KEY, do: ['call-start'] },
           TOOL_END: { to: ended, do: ['call-start', 'call-end'] },
-          TOOL_START: { to: NAME, hold: 'any' },
+          TOOL_START: [
+            { to: NAME, hold: 'any', when: 'declared', closesHeld: ended },
+            { to: NAME, hold: 'any' },
+          ],
+          ...(block && { BLOCK_END: { to: CONTENT, when: 'declared', do: ['call-start', 'call-end'] } }),
           ...(separator && { SEPARATOR: { to: PAIRS, do: ['call-start'] } }),
           ...(orJson && { BRACE: { to: CALL, when: 'blank', do: ['literal'] } }),
         },
