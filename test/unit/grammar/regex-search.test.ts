@@ -83,6 +83,7 @@ it.each([
   [`${'a?'.repeat(30)}${'a'.repeat(30)}\\b`, '\\b'],
   [`${'(a|a)'.repeat(30)}\\b`, '\\b'],
   ['^(?:a{1,1000}){1000}$', 'too many ways'],
+  ['^(([a-z]{1,50}){1,50}){1,50}$', 'too many ways'],
   ['^(){999999999}$', 'too many ways'],
 ])('%.40s is refused with the reason', (source, reason) => expect(searchProblem(source)).toContain(reason));
 

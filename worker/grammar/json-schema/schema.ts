@@ -81,7 +81,7 @@ export class SchemaDocument {
     } catch (error) {
       if (!(error instanceof AutomatonTooLargeError)) throw error;
       throw schemaError(
-        `It takes too long to try the pattern ${JSON.stringify(pattern)} on a text of ${text.length} characters: make it simpler.`,
+        `It takes too long to try the pattern ${JSON.stringify(pattern.slice(0, 100))} on a text of ${text.length} characters: make it simpler.`,
         this.#path,
         'schema_too_large',
       );
@@ -214,7 +214,7 @@ function checkPatterns(root: unknown, path: string): void {
         const problem = typeof pattern === 'string' ? patternProblem(pattern) : null;
         if (problem === null) continue;
         throw schemaError(
-          `The pattern ${JSON.stringify(pattern)} of "${key}" can't be checked in bounded time: ${problem}.`,
+          `The pattern ${JSON.stringify(pattern.slice(0, 100))} of "${key}" can't be checked in bounded time: ${problem}.`,
           pathTo(place, key),
           'schema_unsupported',
         );

@@ -128,7 +128,7 @@ class ChoiceAutomaton {
 
 /** Follows an expression without making a deterministic automaton of it: slower, but seldom too large. */
 export class RegexSimulation {
-  readonly #choices = new ChoiceAutomaton(150_000);
+  readonly #choices = new ChoiceAutomaton(30_000);
   readonly #start: number;
   readonly #end: number;
   readonly #alphabet: Alphabet;
@@ -141,6 +141,10 @@ export class RegexSimulation {
     const { alphabet, members } = alphabetOf(this.#choices.sets);
     this.#alphabet = alphabet;
     this.#members = members;
+  }
+
+  get states(): number {
+    return this.#choices.free.length;
   }
 
   /**

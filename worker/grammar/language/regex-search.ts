@@ -3,21 +3,24 @@ import { AutomatonTooLargeError } from './automaton.ts';
 import { parseRegex, UnsupportedRegexError } from './regex.ts';
 import { RegexSimulation } from './regex-automaton.ts';
 
-/** Work that the searches of one schema may do together: about two seconds. */
+/** Work that the searches of one schema may do together: about a second. */
 export interface SearchBudget {
   left: number;
 }
 
-export const searchBudget = (): SearchBudget => ({ left: 60_000_000 });
+export const searchBudget = (): SearchBudget => ({ left: 20_000_000 });
 
 /** An expression, ready to be searched for. */
 interface Search {
+  readonly states: number;
   /** @throws AutomatonTooLargeError when the budget is spent */
   test(text: string, budget: SearchBudget): boolean;
 }
 
 const searches = new Map<string, Search>();
-const KEPT = 200;
+/** States of what is kept. */
+const KEPT = 200_000;
+let keptStates = 0;
 
 /**
  * @throws SyntaxError for an expression that is none, UnsupportedRegexError for one that could only be searched for
@@ -45,9 +48,16 @@ export function searchProblem(source: string): string | null {
 function searchOf(source: string): Search {
   let search = searches.get(source);
   if (search) searches.delete(source);
-  else search = build(source);
+  else {
+    search = build(source);
+    keptStates += search.states;
+  }
   searches.set(source, search);
-  if (searches.size > KEPT) searches.delete(searches.keys().next().value!);
+  for (const [oldest, { states }] of searches) {
+    if (keptStates <= KEPT) break;
+    searches.delete(oldest);
+    keptStates -= states;
+  }
   return search;
 }
 
@@ -88,6 +98,7 @@ function conjunction(source: string): Search | null {
     throw error;
   }
   return {
+    states: parts.reduce((sum, { simulation }) => sum + simulation.states, 0),
     test: (text, budget) =>
       parts.every(({ simulation, isNegated }) => simulation.test(text, budget) !== isNegated),
   };
@@ -139,6 +150,7 @@ function native(source: string): Search | null {
   if (repetitions > 1 || choices > MOST_CHOICES) return null;
   const expression = new RegExp(source, 'u');
   return {
+    states: pieces.length,
     test: (text, budget) => {
       budget.left -= text.length ** (1 + repetitions) * 2 ** choices;
       if (text.length > LONGEST_NATIVE || budget.left < 0) throw new AutomatonTooLargeError();
