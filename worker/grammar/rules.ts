@@ -12,7 +12,7 @@ import {
   type PostCheck,
   parametersRule,
 } from './json-schema/index.ts';
-import { DEAD } from './language/automaton.ts';
+import { AutomatonTooLargeError, DEAD } from './language/automaton.ts';
 import { languageOf } from './language/language.ts';
 import { parseRegex } from './language/regex.ts';
 
@@ -48,7 +48,7 @@ export function contentRule(grammar: EbnfGrammar, content: ContentConstraint, re
     case 'json':
       return jsonRule(grammar, content.schema, { path: content.path, report });
     case 'choice':
-      return grammar.rule('choice', content.choices.map((choice) => grammar.literal(choice)).join(' | '));
+      return choiceRule(grammar, content.choices);
     case 'regex':
       return regexRule(grammar, content.pattern, content.path);
     case 'grammar':
@@ -56,6 +56,27 @@ export function contentRule(grammar: EbnfGrammar, content: ContentConstraint, re
     case 'structural_tag':
       return givenTag(grammar, content.tag, content.path);
   }
+}
+
+/** Texts that are spelled one by one; more of them are followed by a guard. */
+const MOST_SPELLED = 1000;
+
+function choiceRule(grammar: EbnfGrammar, choices: readonly string[]): string {
+  if (choices.length <= MOST_SPELLED) {
+    return grammar.rule('choice', choices.map((choice) => grammar.literal(choice)).join(' | '));
+  }
+  const language = [[{ words: choices }]];
+  try {
+    languageOf(language);
+  } catch (error) {
+    if (!(error instanceof AutomatonTooLargeError)) throw error;
+    throw new BadRequestError('The choices are too long together.', {
+      code: 'grammar_too_large',
+      cause: error,
+    });
+  }
+  const guard = grammar.guard({ kind: 'text', language, closer: null });
+  return grammar.rule('choice', `${guard} ${grammar.freeText([])}`);
 }
 
 export function regexRule(grammar: EbnfGrammar, pattern: string, path: string): string {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EbnfGrammar } from '../../../../worker/grammar/ebnf.ts';
 import { jsonRule, type PostCheck } from '../../../../worker/grammar/json-schema/index.ts';
+import { contentRule } from '../../../../worker/grammar/rules.ts';
 import { reads, testModel } from '../models.ts';
 
 const model = testModel('tiny');
@@ -94,4 +95,23 @@ it('schemas of more rules than can be compiled are refused while their rules are
   const refused = { type: 'object', properties, minProperties: 100, additionalProperties: false };
   expect(() => compile(refused)).toThrow(expect.objectContaining({ code: 'grammar_too_large' }));
   expect(compile({ ...refused, minProperties: 0 }).source).toContain('property 299');
+});
+
+it('20,000 choices are all that may come', async () => {
+  const grammar = new EbnfGrammar(model.engine.vocabulary.markers.keys());
+  const choices = Array.from({ length: 20_000 }, (_, index) => `value ${index}`);
+  const source = grammar.toString(
+    contentRule(grammar, { kind: 'choice', choices, path: 'structured_outputs.choice' }, () => {}),
+  );
+  expect(await accepts(source, 'value 19999')).toBe(true);
+  expect(await accepts(source, 'value 20000')).toBe(false);
+  expect(await accepts(source, 'value ')).toBe(false);
+  const long = choices.map((choice) => choice + '-'.repeat(100));
+  expect(() =>
+    contentRule(
+      new EbnfGrammar(),
+      { kind: 'choice', choices: long, path: 'structured_outputs.choice' },
+      () => {},
+    ),
+  ).toThrow(expect.objectContaining({ code: 'grammar_too_large' }));
 });
