@@ -67,6 +67,9 @@ function readContent(body: Fields, tools: RequestTools): ContentConstraint | nul
   return content;
 }
 
+/** Fields of `response_format.json_schema`. */
+const SCHEMA_FIELDS: readonly string[] = ['name', 'description', 'schema', 'strict'];
+
 function readResponseFormat(format: unknown): ContentConstraint | null {
   if (format === undefined || format === null) return null;
   if (!isObject(format))
@@ -80,6 +83,14 @@ function readResponseFormat(format: unknown): ContentConstraint | null {
       const described = format.json_schema;
       if (!isObject(described)) {
         throw badType('response_format.json_schema', 'an object with a name and a schema', described);
+      }
+      const unknown = Object.keys(described).find((name) => !SCHEMA_FIELDS.includes(name));
+      if (unknown !== undefined) {
+        throw badValue(
+          `response_format.json_schema.${unknown}`,
+          `'response_format.json_schema.${unknown}' is not supported; there are ${SCHEMA_FIELDS.join(', ')}.`,
+          'unknown_parameter',
+        );
       }
       return { kind: 'json', ...readSchema(described.schema, 'response_format.json_schema.schema') };
     }

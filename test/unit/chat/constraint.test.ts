@@ -72,6 +72,22 @@ describe('what a request holds the model to', () => {
     expect(constraintOf({ tools: [tool('f', true)], tool_choice: 'none' })).toBeNull();
   });
 
+  it('refuses a field of a described schema that it does not know', () => {
+    const described = { name: 'n', description: 'd', strict: true, schema: { type: 'object' } };
+    const form = (more: object) => ({
+      response_format: { type: 'json_schema', json_schema: { ...described, ...more } },
+    });
+    expect(constraintOf(form({}))?.content).toMatchObject({ kind: 'json' });
+    expect(() => constraintOf(form({ shema: {} }))).toThrow(
+      expect.objectContaining({
+        param: 'response_format.json_schema.shema',
+        code: 'unknown_parameter',
+        message:
+          "'response_format.json_schema.shema' is not supported; there are name, description, schema, strict.",
+      }),
+    );
+  });
+
   it('takes every form of content', () => {
     const schema = { type: 'object' };
     const content = (body: object) => constraintOf(body)?.content;
