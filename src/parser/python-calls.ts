@@ -193,7 +193,7 @@ export class PythonCallsReader implements CallReader {
       if (this.#isStreaming) this.#context.sink.arguments(`${this.#opener()}"`);
       return at + 1;
     }
-    if (!/[\w[{+\-.]/.test(character)) return -1;
+    if (!/[\w[{(+\-.]/.test(character)) return -1;
     this.#source = '';
     this.#depth = 0;
     this.#innerQuote = '';

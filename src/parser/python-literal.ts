@@ -1,4 +1,4 @@
-/** A Python literal as JSON text: numbers, strings, lists, dicts, True, False, None and their JSON names. */
+/** A Python literal as JSON text: numbers, strings, lists, tuples, dicts, True, False, None and their JSON names. */
 import { numberJson } from './coercion.ts';
 
 const CONSTANTS: Readonly<Record<string, string>> = {
@@ -38,7 +38,8 @@ class LiteralParser {
     this.#space();
     const character = this.#source[this.#at];
     if (character === '"' || character === "'") return this.#string();
-    if (character === '[') return this.#items(depth);
+    if (character === '[') return this.#items(']', depth);
+    if (character === '(') return this.#items(')', depth);
     if (character === '{') return this.#dict(depth);
     const word = /[\w+\-.]+/y;
     word.lastIndex = this.#at;
@@ -60,12 +61,12 @@ class LiteralParser {
     return true;
   }
 
-  #items(depth: number): string | null {
+  #items(closer: string, depth: number): string | null {
     this.#at++;
     const items: string[] = [];
-    while (!this.#take(']')) {
+    while (!this.#take(closer)) {
       if (items.length > 0 && !this.#take(',')) return null;
-      if (items.length > 0 && this.#take(']')) break;
+      if (items.length > 0 && this.#take(closer)) break;
       const item = this.value(depth + 1);
       if (item === null) return null;
       items.push(item);
