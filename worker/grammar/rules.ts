@@ -12,6 +12,8 @@ import {
   type PostCheck,
   parametersRule,
 } from './json-schema/index.ts';
+import { isTypeName } from './json-schema/keywords.ts';
+import { pathTo, schemaError } from './json-schema/schema.ts';
 import { AutomatonTooLargeError, DEAD } from './language/automaton.ts';
 import { languageOf } from './language/language.ts';
 import { parseRegex } from './language/regex.ts';
@@ -26,7 +28,7 @@ export function argumentsRule(
   writing: CallWriting['arguments'],
   report: Report,
 ): string {
-  const object = schema === true ? { type: 'object', additionalProperties: true } : withObjectType(schema);
+  const object = schema === true ? { type: 'object', additionalProperties: true } : asObject(schema, path);
   const options = { path, isClosed: true, report };
   if (writing === 'json') return jsonRule(grammar, object, options);
   if (writing === 'python') return keywordsRule(grammar, object, options);
@@ -37,9 +39,19 @@ export function argumentsRule(
   return parametersRule(grammar, object, writing, options);
 }
 
-function withObjectType(schema: unknown): unknown {
-  const isOpen = typeof schema === 'object' && schema !== null && !('type' in schema);
-  return isOpen ? { ...schema, type: 'object' } : schema;
+/** @throws BadRequestError where the schema's type leaves no object */
+function asObject(schema: unknown, path: string): unknown {
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const type: unknown = 'type' in schema ? schema.type : undefined;
+  const types = Array.isArray(type) ? type : [type];
+  if (type === undefined || types.includes('object')) return { ...schema, type: 'object' };
+  // Any other value of "type" has an error of its own.
+  if (!types.every((name) => typeof name === 'string' && isTypeName(name))) return schema;
+  throw schemaError(
+    'The arguments of a call are an object, which this "type" leaves out: make it "object".',
+    pathTo(path, 'type'),
+    'schema_unsatisfiable',
+  );
 }
 
 /** The whole content. */

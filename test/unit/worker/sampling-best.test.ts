@@ -60,7 +60,8 @@ describe('drawing from the best tokens of a row', () => {
       { numRuns: 4000 },
     );
     expect(settled).toBeGreaterThan(1000);
-    expect(open).toBeGreaterThan(100);
+    // About 110, give or take 12.
+    expect(open).toBeGreaterThan(30);
   });
 
   it('settles nearly all draws of a row like that of a language model, at each way to cut it', () => {

@@ -1,10 +1,13 @@
 /** Whether the keywords of one schema object say something at all, each for itself. */
+import { isKnownFormat } from '../language/formats.ts';
 import { searchProblem } from '../language/regex-search.ts';
 import { isRecord, pathTo, type SchemaNode, schemaError } from './schema.ts';
 
 type Check = (value: unknown, node: SchemaNode) => string | null;
 
 const TYPES = new Set(['null', 'boolean', 'integer', 'number', 'string', 'array', 'object']);
+
+export const isTypeName = (name: string) => TYPES.has(name);
 
 const count: Check = (value) =>
   Number.isInteger(value) && (value as number) >= 0 ? null : 'must be an integer that is not negative';
@@ -73,7 +76,12 @@ const CHECKS: Readonly<Record<string, Check>> = {
   minLength: count,
   maxLength: count,
   pattern,
-  format: text,
+  format: (value) =>
+    typeof value !== 'string'
+      ? 'must be a string'
+      : isKnownFormat(value)
+        ? null
+        : `is ${JSON.stringify(value.slice(0, 100))}, which nothing can hold here: leave it out, or say what it means with "pattern"`,
   minItems: count,
   maxItems: count,
   uniqueItems: flag,

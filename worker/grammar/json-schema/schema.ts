@@ -172,26 +172,50 @@ export class SchemaDocument {
   }
 }
 
+/** A value with the way to it. */
+interface Visit {
+  readonly value: unknown;
+  readonly depth: number;
+  readonly key: string | number;
+  readonly parent: Visit | null;
+}
+
+/** Steps that an error names of a path that is too long. */
+const SHOWN_STEPS = 12;
+
 /** Without recursion, since what is nested too deep must not end in a stack overflow. */
 function checkSize(root: unknown, path: string): void {
-  const waiting: [value: unknown, depth: number][] = [[root, 0]];
+  const waiting: Visit[] = [{ value: root, depth: 0, key: '', parent: null }];
   let count = 0;
   for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const [value, depth] = next;
+    const { value, depth } = next;
     if (depth > DEEPEST) {
       throw schemaError(
         `The schema is nested more than ${DEEPEST} levels deep: use "$defs" and "$ref" for what repeats.`,
-        path,
+        placeOf(next, path),
         'schema_too_deep',
       );
     }
     if (++count > LARGEST) {
       throw schemaError(`The schema has more than ${LARGEST} values.`, path, 'schema_too_large');
     }
-    if (typeof value === 'object' && value !== null) {
-      for (const inner of Object.values(value)) waiting.push([inner, depth + 1]);
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, inner] of Object.entries(value)) {
+      waiting.push({
+        value: inner,
+        depth: depth + 1,
+        key: Array.isArray(value) ? Number(key) : key,
+        parent: next,
+      });
     }
   }
+}
+
+/** The first steps to a value, which tell the place well enough. */
+function placeOf(visit: Visit, path: string): string {
+  const keys: (string | number)[] = [];
+  for (let at = visit; at.parent; at = at.parent) keys.unshift(at.key);
+  return keys.slice(0, SHOWN_STEPS).reduce<string>(pathTo, path);
 }
 
 /** Keywords whose values are no schemas. */

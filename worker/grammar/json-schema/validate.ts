@@ -2,7 +2,7 @@
  * Whether a value fits a schema, by reading the schema. Needs no generated code, so it runs under a content security
  * policy, and decides what grammars leave open.
  */
-import { formatSource } from '../language/formats.ts';
+import { formatSource, INTEGER_FORMATS } from '../language/formats.ts';
 import { typeOfValue } from './alternatives.ts';
 import { isMultiple } from './decimal.ts';
 import { isRecord, pathTo, type Schema, SchemaDocument, type SchemaNode } from './schema.ts';
@@ -310,12 +310,6 @@ export function propertySchemas(document: SchemaDocument, node: SchemaNode, key:
   const additional = document.sub(node, 'additionalProperties');
   return additional === undefined ? [] : [additional];
 }
-
-/** Ranges of OpenAPI's integer formats. */
-export const INTEGER_FORMATS: Readonly<Record<string, readonly [number, number]>> = {
-  int32: [-(2 ** 31), 2 ** 31 - 1],
-  uint32: [0, 2 ** 32 - 1],
-};
 
 function isFormat(document: SchemaDocument, format: string, value: string): boolean {
   if (format === 'regex') {

@@ -1,6 +1,7 @@
 import { automatonRules } from '../automaton-rules.ts';
 import type { EbnfGrammar } from '../ebnf.ts';
 import type { LanguagePart } from '../guard/spec.ts';
+import { INTEGER_FORMATS } from '../language/formats.ts';
 import { parseRegex } from '../language/regex.ts';
 import { regexAutomaton } from '../language/regex-automaton.ts';
 import { Alternatives, type Conjunction, commonTypes, type PostCheck, valuesOf } from './alternatives.ts';
@@ -21,7 +22,7 @@ import { objectExpression } from './object-rules.ts';
 import { isRecord, type JsonType, pathTo, type SchemaDocument, schemaError } from './schema.ts';
 import { type Both, objectShape } from './shape.ts';
 import { canFollow, isUnfollowable, stringParts } from './strings.ts';
-import { INTEGER_FORMATS, Validator } from './validate.ts';
+import { Validator } from './validate.ts';
 
 export interface ValueRuleOptions {
   /** Place of the schema in the request, for errors and post-checks. */

@@ -1,7 +1,8 @@
 /**
  * The formats of JSON Schema's `format` keyword as regular expressions. They accept nothing that the format's
  * definition (RFC 3339, 3986, 4122, 5321, 5891, 6570, 6901, ISO 8601) rejects, and leave out rare spellings: quoted local parts
- * of an e-mail address, internationalised host names, IPv6 addresses in a URI, leap seconds.
+ * of an e-mail address, internationalised host names, IPv6 addresses in a URI, leap seconds. Besides JSON Schema's own
+ * there are those of OpenAPI's format registry and those that Pydantic and Zod write into the schemas they make.
  */
 
 const DAY = [
@@ -69,7 +70,22 @@ const SOURCES: Readonly<Record<string, string>> = {
   'uri-template': `(?:${LITERAL}|\\{[+#./;?&=,!@|]?${VARIABLE}(?:,${VARIABLE})*\\})*`,
   'json-pointer': '(?:/(?:[^/~]|~[01])*)*',
   'relative-json-pointer': '(?:0|[1-9]\\d*)(?:#|(?:/(?:[^/~]|~[01])*)*)',
-  byte: '(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?',
+  base64: '(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?',
+  base64url: '(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2,3})?',
+  char: '[\\s\\S]',
+  ...Object.fromEntries(
+    [1, 2, 3, 4, 5, 6, 7, 8].map((version) => [
+      `uuid${version}`,
+      `[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-${version}[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-[0-9A-Fa-f]{12}`,
+    ]),
+  ),
+  cidrv4: `${IPV4}/(?:3[0-2]|[12]?\\d)`,
+  cidrv6: `(?:${IPV6})/(?:12[0-8]|1[01]\\d|[1-9]?\\d)`,
+  ipvanyaddress: `(?:${IPV4}|${IPV6})`,
+  e164: '\\+[1-9]\\d{6,14}',
+  ulid: '[0-7][0-9A-HJKMNP-TV-Z]{25}',
+  nanoid: '[A-Za-z0-9_-]{21}',
+  decimal: '[+-]?(?:\\d+(?:\\.\\d+)?|\\.\\d+)',
 };
 
 /** Spelling out an internationalised name is allowed, but here no address needs one. */
@@ -79,15 +95,47 @@ const ALIASES: Readonly<Record<string, string>> = {
   iri: 'uri',
   'iri-reference': 'uri-reference',
   url: 'uri',
+  byte: 'base64',
+  datetime: 'date-time',
+  guid: 'uuid',
+  ipv4network: 'cidrv4',
+  ipv6network: 'cidrv6',
+};
+
+/** Formats that say what a value is for, or that any value of the type fits. */
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  'float',
+  'double',
+  'password',
+  'binary',
+  'html',
+  'commonmark',
+  'markdown',
+  'text',
+  'textarea',
+  'path',
+  'file-path',
+  'directory-path',
+]);
+
+/**
+ * Ranges of the integer formats. Those of 64 bits end where a number of JavaScript is no longer exact.
+ */
+export const INTEGER_FORMATS: Readonly<Record<string, readonly [number, number]>> = {
+  ...Object.fromEntries([8, 16, 32].map((bits) => [`int${bits}`, [-(2 ** (bits - 1)), 2 ** (bits - 1) - 1]])),
+  ...Object.fromEntries([8, 16, 32].map((bits) => [`uint${bits}`, [0, 2 ** bits - 1]])),
+  int64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+  uint64: [0, Number.MAX_SAFE_INTEGER],
 };
 
 /** Formats that are checked afterwards. */
 const CHECKED_AFTER: ReadonlySet<string> = new Set(['regex']);
 
-/**
- * @returns the expression; `check` for a format that is known but checked afterwards; `null` for one that is not
- * known, which is an annotation then
- */
+/** Whether a format can be held, or has nothing to hold. */
+export const isKnownFormat = (name: string) =>
+  ANNOTATIONS.has(name) || Object.hasOwn(INTEGER_FORMATS, name) || formatSource(name) !== null;
+
+/** @returns the expression; `check` for a format that is checked afterwards; `null` for one that is none of a text */
 export function formatSource(name: string): string | 'check' | null {
   if (CHECKED_AFTER.has(name)) return 'check';
   const known = Object.hasOwn(ALIASES, name) ? ALIASES[name]! : name;

@@ -522,7 +522,14 @@ export const CASES: SchemaCase[] = [
     accept: ['', 'YWI=', 'YWJj'],
     reject: ['YWI', '*'],
   },
-  { keyword: 'format', schema: { type: 'string', format: 'x-unknown' }, accept: ['anything'], reject: [1] },
+  { keyword: 'format', schema: { type: 'string', format: 'password' }, accept: ['anything'], reject: [1] },
+  { keyword: 'format', schema: { type: 'number', format: 'double' }, accept: [1.5], reject: ['1.5'] },
+  {
+    keyword: 'format',
+    schema: { type: 'integer', format: 'int64' },
+    accept: [0, 9007199254740991],
+    reject: [1.5],
+  },
 
   // Arrays
   {
@@ -846,6 +853,12 @@ export const REFUSED: { name: string; schema: unknown; param: string; code: stri
     schema: { type: 'integer', minimum: 2.1, maximum: 2.9 },
     param: 's',
     code: 'schema_unsatisfiable',
+  },
+  {
+    name: 'a format that nobody knows',
+    schema: object({ a: { type: 'string', format: 'x-unknown' } }),
+    param: 's.properties.a.format',
+    code: 'schema_invalid',
   },
   { name: 'lengths', schema: { minLength: 3, maxLength: 2 }, param: 's.minLength', code: 'schema_invalid' },
   { name: 'negative length', schema: { minLength: -1 }, param: 's.minLength', code: 'schema_invalid' },
