@@ -1,4 +1,5 @@
 import { Vocabulary } from '../../src/detokenizer/vocabulary.ts';
+import { BadRequestError } from '../../src/errors.ts';
 import { checkVocabulary, loadFormat } from '../../src/formats/index.ts';
 import { type MessageFormat, spellings } from '../../src/parser/format.ts';
 import type { GenerateJob, TokenTable } from '../../src/protocol.ts';
@@ -6,6 +7,7 @@ import { ChoiceConstraint } from './constraint.ts';
 import { EbnfGrammar } from './ebnf.ts';
 import { GrammarEngine } from './engine.ts';
 import { namingField } from './given-field.ts';
+import { AllowanceSpentError, withAllowance } from './language/allowance.ts';
 import { checkAnswer } from './post-check.ts';
 import { BACKTICK, ReasoningGate } from './reasoning-gate.ts';
 import { SpelledEnd } from './spelled-end.ts';
@@ -65,9 +67,11 @@ export class Constraints {
     const gate = () => new ReasoningGate({ format, vocabulary, promptTokenIds, templateArguments });
     let isWhole = true;
     const [root, compiled] = await namingField(constraint, async () => {
-      const made = structuralTag(grammar, format, constraint, !gate().isOpen, () => {
-        isWhole = false;
-      });
+      const made = withinAllowance(() =>
+        structuralTag(grammar, format, constraint, !gate().isOpen, () => {
+          isWhole = false;
+        }),
+      );
       if (made === null) return [null, null];
       return [made, await this.#acquireEngine().compile(grammar.toString(made))];
     });
@@ -146,5 +150,20 @@ export class Constraints {
     const texts = spellings(reasoning.terminals[reasoning.end]!);
     const known = texts.find((text) => this.#vocabulary.idOf(text) !== undefined);
     return known === undefined ? this.#options.encode(texts[0]!) : [this.#vocabulary.idOf(known)!];
+  }
+}
+
+/** Steps on the automata of one request: about a second. */
+const ALLOWED_STEPS = 5_000_000;
+
+function withinAllowance<Made>(make: () => Made): Made {
+  try {
+    return withAllowance(ALLOWED_STEPS, make);
+  } catch (error) {
+    if (!(error instanceof AllowanceSpentError)) throw error;
+    throw new BadRequestError(`The grammar is too large: ${error.message}.`, {
+      code: 'grammar_too_large',
+      cause: error,
+    });
   }
 }

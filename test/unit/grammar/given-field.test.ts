@@ -80,3 +80,45 @@ describe('what is wrong with a grammar as a whole', () => {
     expect(await failure({ calls, content }, 10_000)).toMatchObject({ param: 'response_format.type' });
   });
 });
+
+describe('patterns of many tools', () => {
+  /** As many tools with five patterns each, all different. */
+  const offered = (count: number, pattern: (tool: number, key: number) => string): Constraint['calls'] => ({
+    choice: 'required',
+    parallel: true,
+    functions: Array.from({ length: count }, (_, tool) => ({
+      name: `f${tool}`,
+      path: `tools[${tool}].function.parameters`,
+      schema: {
+        type: 'object',
+        properties: Object.fromEntries(
+          [0, 1, 2, 3, 4].map((key) => [`k${key}`, { type: 'string', pattern: pattern(tool, key) }]),
+        ),
+      },
+    })),
+  });
+
+  it('that are too much work together are refused where it is too much, each time', async () => {
+    const content = null;
+    const large = offered(100, (tool, key) => `^[a-z]{1,${100 + key}}(x|y){${tool},200}$`);
+    const refusals = [];
+    for (let time = 0; time < 2; time++) {
+      const start = performance.now();
+      refusals.push(await failure({ calls: large, content }, 30_000));
+      // A second is meant; these machines have slow moments.
+      expect(performance.now() - start).toBeLessThan(5000);
+    }
+    const [first, second] = refusals as { param: string }[];
+    expect(first).toMatchObject({
+      name: 'BadRequestError',
+      code: 'schema_too_large',
+      param: expect.stringMatching(/^tools\[\d+\]\.function\.parameters\.properties\.k\d$/),
+    });
+    expect(second!.param).toBe(first!.param);
+  });
+
+  it('that are like those of real tools are not', async () => {
+    const usual = offered(50, (tool, key) => `^[A-Z]{2,${3 + key}}-\\d{1,${4 + tool}}(?: [a-z]+)?$`);
+    expect(await failure({ calls: usual, content: null }, 30_000)).toBeNull();
+  });
+});

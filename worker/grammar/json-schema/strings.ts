@@ -1,18 +1,30 @@
 import type { LanguagePart, LanguageSpec } from '../guard/spec.ts';
+import { AllowanceSpentError } from '../language/allowance.ts';
 import { AutomatonTooLargeError, DEAD } from '../language/automaton.ts';
 import { formatSource } from '../language/formats.ts';
 import { languageOf } from '../language/language.ts';
 import { UnsupportedRegexError } from '../language/regex.ts';
 import type { Conjunction, PostCheck } from './alternatives.ts';
-import { pathTo, type SchemaNode } from './schema.ts';
+import { pathTo, type SchemaNode, schemaError } from './schema.ts';
 
 type Report = (check: PostCheck) => void;
 
 /**
  * What the string keywords of the nodes ask for; null if no string satisfies them. What can't be followed while a
  * text is written is reported.
+ *
+ * @throws BadRequestError with the place at which the patterns of a request have become too much work
  */
 export function stringParts(nodes: Conjunction, report: Report): LanguagePart[] | null {
+  try {
+    return partsOf(nodes, report);
+  } catch (error) {
+    if (!(error instanceof AllowanceSpentError)) throw error;
+    throw schemaError(`Up to here ${error.message}.`, nodes.at(-1)!.path, 'schema_too_large');
+  }
+}
+
+function partsOf(nodes: Conjunction, report: Report): LanguagePart[] | null {
   const parts: LanguagePart[] = [];
   for (const node of nodes) {
     const { pattern, format } = node.keywords;

@@ -1,4 +1,5 @@
 /** Finite automata over code points: what they are, and what can be made of them. */
+import { spend } from './allowance.ts';
 import { type CodePoints, MAX_CODE_POINT } from './code-points.ts';
 
 /** The automaton would have more states than anybody wants to pay for. */
@@ -151,6 +152,7 @@ export function explore<State>(
   const next: number[] = [];
   const accepting: number[] = [];
   for (let index = 0; index < states.length; index++) {
+    spend(4 * (1 + alphabet.count));
     const expanded = expand(states[index]!);
     accepting.push(expanded.accepts ? 1 : 0);
     for (let kind = 0; kind < alphabet.count; kind++) {

@@ -1,4 +1,5 @@
 import type { LanguagePart, LanguageSpec } from '../guard/spec.ts';
+import { measured, spendAgain } from './allowance.ts';
 import {
   type Automaton,
   DEAD,
@@ -131,23 +132,33 @@ class BoundedLanguage implements Language {
   }
 }
 
-const languages = new Map<string, Language>();
+interface Kept {
+  readonly made: Language;
+  /** What making it cost. */
+  readonly steps: number;
+}
+
+const languages = new Map<string, Kept>();
 const KEPT = 200;
 
 /**
  * The language of a specification; kept for the next time.
  *
  * @throws SyntaxError for a pattern that is none, UnsupportedRegexError or AutomatonTooLargeError for what can't be
- * followed while it is written
+ * followed while it is written, AllowanceSpentError
  */
 export function languageOf(spec: LanguageSpec): Language {
   const key = JSON.stringify(spec);
-  let language = languages.get(key);
-  if (language) languages.delete(key);
-  else language = build(spec);
-  languages.set(key, language);
+  let kept = languages.get(key);
+  if (kept) {
+    spendAgain(key, kept.steps);
+    languages.delete(key);
+  } else {
+    kept = measured(key, () => build(spec));
+  }
+  languages.set(key, kept);
   if (languages.size > KEPT) languages.delete(languages.keys().next().value!);
-  return language;
+  return kept.made;
 }
 
 function build(spec: LanguageSpec): Language {

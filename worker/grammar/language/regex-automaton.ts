@@ -1,3 +1,4 @@
+import { spend } from './allowance.ts';
 import {
   type Alphabet,
   type Automaton,
@@ -30,6 +31,7 @@ class ChoiceAutomaton {
   }
 
   spend(work: number): void {
+    spend(work);
     this.#budget -= work;
     if (this.#budget < 0) throw new AutomatonTooLargeError();
   }

@@ -1,3 +1,4 @@
+import { spend } from './allowance.ts';
 import { AutomatonTooLargeError, DEAD } from './automaton.ts';
 import type { Language } from './language.ts';
 
@@ -46,6 +47,7 @@ export class WordLanguage implements Language {
   }
 
   #node(): number {
+    spend(4);
     if (this.#next.length >= LARGEST_TREE) throw new AutomatonTooLargeError();
     return this.#next.push(new Map()) - 1;
   }
