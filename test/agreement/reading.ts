@@ -93,13 +93,13 @@ function splitReasoning(subject: Subject, reasoning: ReasoningFormat, text: stri
     thought += character;
     at += character.length;
   }
-  return { thought: /\S/.test(thought) ? layout(subject, thought) : '', rest: null };
+  return { thought: isBlank(thought) ? '' : layout(subject, thought), rest: null };
 }
 
 /** Text as it is delivered: control tokens are nothing, line breaks at the beginning are layout. */
 function layout(subject: Subject, text: string): string {
   const shown = spelled(subject, text);
-  const visible = shown.search(/\S/);
+  const visible = shown.search(/[^ \t\n\v\f\r]/);
   if (visible < 0) return '';
   return shown.slice(0, visible).replace(/[\r\n]/g, '') + shown.slice(visible);
 }
