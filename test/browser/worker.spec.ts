@@ -7,6 +7,7 @@ test.describe.configure({ timeout: 240_000 });
 /** Modules as the page imports them. */
 const client = '/test/browser/worker/client.ts';
 const numbers = '/test/browser/worker/numbers.ts';
+const steps = '/test/browser/worker/steps.ts';
 const question = [{ role: 'user', content: 'What can you do?' }];
 
 for (const way of ['captured', 'static', 'growing'] as const) {
@@ -25,6 +26,27 @@ for (const way of ['captured', 'static', 'growing'] as const) {
     expect(result.whole).toHaveLength(6);
     for (const difference of [...result.whole, ...result.truncated]) expect(difference).toBeLessThan(1e-2);
     expect(result.lengthAfterTruncation).toBe(40);
+  });
+}
+
+for (const [way, expected] of [
+  ['captured', { bindGroups: 0, buffers: 0, maps: 0, submits: 1, writes: 2 }],
+  ['static', { buffers: 0, maps: 0 }],
+] as const) {
+  test(`a step makes no buffers (${way})`, async ({ page }) => {
+    const calls = await page.evaluate(
+      async ({ module, way }) => {
+        const { callsOfSteps } = (await import(module)) as typeof import('./worker/steps.ts');
+        return callsOfSteps(way);
+      },
+      { module: steps, way },
+    );
+    expect(calls[0]!.dispatches).toBeGreaterThan(0);
+    // A captured step is recorded in its first two runs.
+    for (const { dispatches, ...others } of calls.slice(2)) {
+      expect(dispatches).toBe(calls[0]!.dispatches);
+      expect(others).toMatchObject(expected);
+    }
   });
 }
 

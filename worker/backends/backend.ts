@@ -19,6 +19,14 @@ export interface Logits {
   release(): void;
 }
 
+/** The step over a token that the device has chosen itself, begun before anybody has read the token. */
+export interface NextStep {
+  /** Where the backend's reducer is to write the token. */
+  readonly token: GPUBuffer;
+  /** Runs the model over it, as `forward` does over one token. Call it when the token is asked for. */
+  forward(): Promise<Logits>;
+}
+
 /** One KV cache. Not shared between requests; used by one call at a time. */
 export interface Sequence {
   /** Tokens whose keys and values are held. */
@@ -33,6 +41,8 @@ export interface Sequence {
    * when `length + ids.length` would pass the capacity or the memory; after any other error the sequence is dead.
    */
   forward(ids: readonly number[], rows?: number): Promise<Logits>;
+  /** `null` where it has to know the token, and where its cache would have to grow; unset where that is always so. */
+  readonly next?: NextStep | null;
   /** Forgets all but the first `length` tokens. Only where the backend `canTruncate`. */
   truncate(length: number): Promise<void>;
   close(): void;

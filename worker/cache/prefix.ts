@@ -1,5 +1,5 @@
 import { BadRequestError } from '../../src/errors.ts';
-import type { Backend, Logits, Sequence } from '../backends/backend.ts';
+import type { Backend, Logits, NextStep, Sequence } from '../backends/backend.ts';
 
 /** Memory for the keys and values of conversations that are not running, in bytes. */
 export const prefixBudget = 256 * 2 ** 20;
@@ -122,6 +122,23 @@ export class KnownSequence {
       const logits = await this.#sequence.forward(ids, rows);
       for (const id of ids) this.ids.push(id);
       return logits;
+    });
+  }
+
+  /** See {@link Sequence.next}. */
+  get next(): NextStep | null {
+    return this.#sequence.next ?? null;
+  }
+
+  /** Reads a token that the device has chosen, and that `id` tells when it was read back. */
+  async forwardNext(next: NextStep, id: Promise<number>): Promise<Logits> {
+    return this.#call(async () => {
+      // Whatever fails, both have come to an end before the sequence is used again.
+      const [logits, token] = await Promise.allSettled([next.forward(), id]);
+      if (logits.status === 'rejected') throw logits.reason;
+      if (token.status === 'rejected') throw token.reason;
+      this.ids.push(token.value);
+      return logits.value;
     });
   }
 

@@ -37,7 +37,7 @@ async function lastRow(sequence: Sequence, ids: number[]): Promise<Float32Array>
 }
 
 /** Opens the embedded model on WebGPU. */
-async function openBackend(fastest?: DecodeWay) {
+export async function openBackend(fastest?: DecodeWay) {
   configureRuntime(wasm);
   const model = files();
   return createOnnxBackend({

@@ -7,11 +7,12 @@ import type { Backend, GpuMemory, Sequence } from '../backend.ts';
 import type { KeyValueCache } from './cache.ts';
 import { type AdapterReport, findAdapter, minimumSubgroupSize, openDevice } from './device.ts';
 import { attempts, waysDown } from './ladder.ts';
+import { type Preparation, prepareOnnx } from './preparation.ts';
 import { explainFailure } from './reader.ts';
 import { checkNumbers, checkSteps } from './selftest.ts';
 import { CachedSequence } from './sequence.ts';
 import { createSession, type DecodeWay, type LoadedSession } from './session.ts';
-import { loadWeights } from './weights.ts';
+import { loadWeights, type Weights } from './weights.ts';
 
 export interface OnnxOptions {
   files: ModelFiles;
@@ -30,43 +31,16 @@ export interface OnnxOptions {
   onProgress(progress: LoadProgress): void;
 }
 
-/** Where the model is to run, and why. `report` is of the adapter that was found, also where it is not used. */
-interface Target {
-  adapter: GPUAdapter | null;
-  report: AdapterReport | null;
-  reason: string;
-}
-
-/** Decides between WebGPU and WASM. */
-async function chooseTarget(choice: DeviceChoice): Promise<Target> {
-  if (choice === 'wasm') return { adapter: null, report: null, reason: 'WASM was asked for.' };
-  const found = await findAdapter();
-  if (found.missing !== null) {
-    if (choice === 'webgpu') {
-      throw new WebGPUUnavailableError(
-        `WebGPU was asked for, but ${found.missing}. Use device 'auto' or 'wasm' to run without it.`,
-      );
-    }
-    return { adapter: null, report: null, reason: `WASM, because ${found.missing}.` };
-  }
-  const { adapter, report } = found;
-  if (choice === 'webgpu') return { adapter, report, reason: 'WebGPU was asked for.' };
-  if (report.isSoftware) {
-    const name = report.description || report.architecture || report.vendor;
-    return {
-      adapter: null,
-      report,
-      reason: `WASM, because the only WebGPU adapter (${name}) is a software one, which is far slower.`,
-    };
-  }
-  return { adapter, report, reason: 'WebGPU, because there is a GPU adapter.' };
-}
-
-/** Loads an ONNX export of the Hub's conventions. */
-export async function createOnnxBackend(options: OnnxOptions): Promise<Backend> {
-  const target = await chooseTarget(options.device);
+/** Loads an ONNX export of the Hub's conventions, with what of it was begun before. */
+export async function createOnnxBackend(
+  options: OnnxOptions,
+  prepared: Preparation = prepareOnnx(options.files, options.device, options.dtype),
+): Promise<Backend> {
+  const target = { ...(await prepared.target) };
+  let weights = await prepared.weights;
+  await prepared.runtime;
   if (target.adapter) {
-    const fault = await tryWebGpu(options, target.adapter, target.report, target.reason);
+    const fault = await tryWebGpu(options, weights, target.adapter, target.report, target.reason);
     if (fault instanceof OnnxBackend) return fault;
     if (options.device === 'webgpu') {
       throw new WebGPUUnavailableError(
@@ -74,8 +48,8 @@ export async function createOnnxBackend(options: OnnxOptions): Promise<Backend> 
       );
     }
     target.reason = `WASM, because WebGPU computes wrong numbers on this adapter (${fault}).`;
+    weights = await loadWeights(options.files, options.dtype, null);
   }
-  const weights = await loadWeights(options.files, options.dtype, null);
   options.onProgress({ phase: 'session', file: null, loaded: 0, total: 0 });
   const session = await createSession(weights, options.config, options.contextLength, null);
   return new OnnxBackend(session, {
@@ -91,12 +65,12 @@ export async function createOnnxBackend(options: OnnxOptions): Promise<Backend> 
 /** The backend, in the fastest way whose numbers are right, or what the self-test found wrong in all of them. */
 async function tryWebGpu(
   options: OnnxOptions,
+  weights: Weights,
   adapter: GPUAdapter,
   adapterReport: AdapterReport | null,
   reason: string,
 ): Promise<OnnxBackend | string> {
-  const { files, config, dtype, contextLength, fastest, onProgress } = options;
-  const weights = await loadWeights(files, dtype, adapter.features.has('shader-f16'));
+  const { config, contextLength, fastest, onProgress } = options;
   const limits = [...weights.edits.skipped];
   // On a software adapter computing is all that counts, and a captured step computes more than it must.
   const isSoftware = adapterReport?.isSoftware === true;

@@ -1,6 +1,7 @@
 import * as ort from 'onnxruntime-web/webgpu';
-import type { GraphEdits } from './edits.ts';
 import type { Graph } from './graph.ts';
+import { type Recording, record } from './recording.ts';
+import { createFeedBuffer, type StepFeeds } from './step-feeds.ts';
 
 /**
  * A captured step does the work of the length that it was captured with: it is captured for the end of a bucket of so
@@ -14,100 +15,96 @@ const bucketTokens = 128;
  */
 const mostGraphs = 512;
 
+/** A step that the runtime has captured. */
+export interface CapturedGraph {
+  /** The runtime's name for it. */
+  id: string;
+  /** How often the runtime has run it: it captures in the first run, and replays from the second on. */
+  runs: number;
+  /** What the runtime does in a replay, done without it; `null` before it was seen, and where that can't be done. */
+  recording: Recording | null;
+}
+
 /** Buffers on which graphs are captured. */
 export interface GraphOwner {
   /** Tokens that they have room for. */
   readonly capacity: number;
   /** By bucket of length. */
-  readonly graphs: Map<number, number>;
+  readonly graphs: Map<number, CapturedGraph>;
 }
 
 /**
- * Decode steps that ONNX Runtime records once and replays: no dispatch, bind group or buffer is made for a token, only
- * three small writes. All that a step reads has to be on the GPU, also its lengths: a value on the CPU would be
- * recorded, and later steps would silently use the old one.
+ * Decode steps that ONNX Runtime captures once: no dispatch, bind group or buffer is made for a token, only two or
+ * three small writes. The runtime's own replay still binds each input and output anew, some hundred calls through
+ * WebAssembly; so its first replay is recorded, and later ones are made from here.
+ *
+ * All that a step reads has to be on the GPU, also its lengths: a value on the CPU would be recorded, and later steps
+ * would silently use the old one.
  */
 export class CapturedSteps {
   readonly #device: GPUDevice;
-  readonly #buffers: GPUBuffer[] = [];
-  readonly #feeds: Record<string, ort.Tensor> = {};
-  readonly #id: GPUBuffer;
-  readonly #position: GPUBuffer | null;
-  readonly #last: GPUBuffer;
+  readonly #feeds: StepFeeds;
+  readonly #tensors: Record<string, ort.Tensor>;
   readonly #total: GPUBuffer;
-  readonly #pair = new Uint32Array(2);
-  readonly #single = new Int32Array(1);
+  readonly #totalValue = new Int32Array([-1]);
   #graphs = 0;
-  #lastTotal = -1;
 
-  /** @param graph one with edits for which {@link canCapture} holds */
-  constructor(device: GPUDevice, graph: Graph) {
+  /** @param feeds what the steps read besides the cache */
+  constructor(device: GPUDevice, { edits }: Graph, feeds: StepFeeds) {
     this.#device = device;
-    const { lengths, rows } = graph.edits;
-    this.#id = this.#feed('input_ids', 'int64', [1, 1]);
-    this.#position = graph.hasPositions ? this.#feed('position_ids', 'int64', [1, 1]) : null;
-    this.#last = this.#feed(lengths!.last, 'int32', [1]);
-    this.#total = this.#feed(lengths!.total, 'int32', []);
-    // The row of the one token: 0, as every new buffer is.
-    this.#feed(rows!, 'int64', [1]);
+    this.#feeds = feeds;
+    const name = edits.lengths!.total;
+    this.#total = createFeedBuffer(device, name);
+    const total = ort.Tensor.fromGpuBuffer(this.#total as never, { dataType: 'int32', dims: [] });
+    this.#tensors = { ...feeds.tensors, [name]: total };
   }
 
   /**
-   * Prepares the step of token `id` at `position`.
+   * Runs the step of a token at `position`.
    *
-   * @returns what to run it with, or `null` when no more graphs may be captured
+   * @param id the token; `null`: the device has written it
+   * @param run runs the session
+   * @returns false when no more graphs may be captured; then nothing was done
    */
-  prepare(
+  async run(
     cache: GraphOwner,
-    id: number,
+    id: number | null,
     position: number,
-  ): { feeds: Record<string, ort.Tensor>; options: ort.InferenceSession.RunOptions } | null {
+    run: (feeds: Record<string, ort.Tensor>, options: ort.InferenceSession.RunOptions) => Promise<void>,
+  ): Promise<boolean> {
     const bucket = Math.floor(position / bucketTokens);
     let graph = cache.graphs.get(bucket);
-    if (graph === undefined) {
-      if (this.#graphs >= mostGraphs) return null;
-      graph = ++this.#graphs;
+    if (!graph) {
+      if (this.#graphs >= mostGraphs) return false;
+      graph = { id: String(++this.#graphs), runs: 0, recording: null };
       cache.graphs.set(bucket, graph);
     }
-    this.#writeLong(this.#id, id);
-    if (this.#position) this.#writeLong(this.#position, position);
-    this.#write(this.#last, position);
-    const total = Math.min((bucket + 1) * bucketTokens, cache.capacity);
-    if (total !== this.#lastTotal) this.#write(this.#total, total);
-    this.#lastTotal = total;
-    return { feeds: this.#feeds, options: { extra: { gpu_graph_id: String(graph) } } };
+    this.#feeds.write(id, position);
+    this.#writeTotal(Math.min((bucket + 1) * bucketTokens, cache.capacity));
+    if (graph.recording) {
+      const encoder = this.#device.createCommandEncoder({ label: 'captured step' });
+      graph.recording.encode(encoder);
+      this.#device.queue.submit([encoder.finish()]);
+      return true;
+    }
+    const options = { extra: { gpu_graph_id: graph.id } };
+    const replay = () => run(this.#tensors, options);
+    if (graph.runs === 1) graph.recording = await record(this.#device, replay);
+    else await replay();
+    graph.runs++;
+    return true;
   }
 
   destroy(): void {
-    for (const buffer of this.#buffers) buffer.destroy();
+    this.#total.destroy();
   }
 
-  #feed(name: string, dataType: 'int64' | 'int32', dims: number[]): GPUBuffer {
-    const buffer = this.#device.createBuffer({
-      label: name,
-      size: 16,
-      usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST,
-    });
-    this.#buffers.push(buffer);
-    this.#feeds[name] = ort.Tensor.fromGpuBuffer(buffer as never, { dataType, dims });
-    return buffer;
-  }
-
-  /** As a 64-bit integer: the low word first. */
-  #writeLong(buffer: GPUBuffer, value: number): void {
-    this.#pair[0] = value;
-    this.#device.queue.writeBuffer(buffer, 0, this.#pair);
-  }
-
-  #write(buffer: GPUBuffer, value: number): void {
-    this.#single[0] = value;
-    this.#device.queue.writeBuffer(buffer, 0, this.#single);
+  #writeTotal(total: number): void {
+    if (total === this.#totalValue[0]) return;
+    this.#totalValue[0] = total;
+    this.#device.queue.writeBuffer(this.#total, 0, this.#totalValue);
   }
 }
-
-/** Whether all inputs of a decode step can be on the GPU and stay where they are. */
-export const canCapture = ({ lengths, rows, sharesCache }: GraphEdits): boolean =>
-  lengths !== null && rows !== null && sharesCache;
 
 /** Runs that are not to be captured, in a session that can capture. */
 export const uncaptured: ort.InferenceSession.RunOptions = { extra: { gpu_graph_id: '-1' } };

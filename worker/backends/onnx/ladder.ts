@@ -1,6 +1,6 @@
-import { canCapture } from './captured.ts';
 import type { GraphEdits } from './edits.ts';
 import type { DecodeWay } from './session.ts';
+import { canFeedFromGpu } from './step-feeds.ts';
 
 /** What came of an attempt that is not the last. */
 export type Outcome =
@@ -14,7 +14,7 @@ export type Outcome =
 export function waysDown(edits: GraphEdits, fastest: DecodeWay): DecodeWay[] {
   const ways: DecodeWay[] = ['growing'];
   if (edits.sharesCache && fastest !== 'growing') ways.unshift('static');
-  if (canCapture(edits) && fastest === 'captured') ways.unshift('captured');
+  if (canFeedFromGpu(edits) && fastest === 'captured') ways.unshift('captured');
   return ways;
 }
 

@@ -38,17 +38,17 @@ export async function checkNumbers(backend: Backend): Promise<string | null> {
   return null;
 }
 
-/** Tokens before the steps compared: two steps are of one length bucket, two of the next. */
-const beforeSteps = 126;
+/** Tokens before the steps compared: three steps are of one length bucket, three of the next. */
+const beforeSteps = 125;
 /** In spreads of the logits. The kernels are the same; only how much of the cache they look at differs. */
 const stepTolerance = 0.05;
 
 /**
- * What is wrong with steps run in `way`, beside the same steps without it, or `null`. Each kind of step runs at least
- * twice: the first time it is captured, then replayed.
+ * What is wrong with steps run in `way`, beside the same steps without it, or `null`. Each kind of step runs three
+ * times: it is captured, replayed by the runtime, and replayed without it.
  */
 export async function checkSteps(backend: Backend, way: (isOn: boolean) => void): Promise<string | null> {
-  const ids = Array.from({ length: beforeSteps + 4 }, (_, index) => (index * 7919 + 13) % backend.width);
+  const ids = Array.from({ length: beforeSteps + 6 }, (_, index) => (index * 7919 + 13) % backend.width);
   const { prefillPiece } = backend;
   way(false);
   const plain = await backend.open();

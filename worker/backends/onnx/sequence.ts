@@ -1,6 +1,6 @@
 import * as ort from 'onnxruntime-web/webgpu';
 import { BadRequestError, TokenprismError } from '../../../src/errors.ts';
-import type { Logits, Sequence } from '../backend.ts';
+import type { Logits, NextStep, Sequence } from '../backend.ts';
 import type { KeyValueCache } from './cache.ts';
 import { noLogits, TensorLogits } from './logits.ts';
 import { explainFailure } from './reader.ts';
@@ -38,7 +38,19 @@ export class CachedSequence implements Sequence {
     return this.#isClosed ? 0 : this.#cache.bytes;
   }
 
+  get next(): NextStep | null {
+    const { stepFeeds } = this.#session;
+    const cache = this.#cache;
+    if (!stepFeeds || !(cache instanceof StaticCache) || this.#length >= cache.capacity) return null;
+    return { token: stepFeeds.token, forward: () => this.#forward([null], 1) };
+  }
+
   async forward(ids: readonly number[], rows = 1): Promise<Logits> {
+    return this.#forward(ids, rows);
+  }
+
+  /** @param ids `[null]`: the token that the device has written */
+  async #forward(ids: readonly number[] | [null], rows: number): Promise<Logits> {
     const { graph, capacity, gpu } = this.#session;
     this.#assertUsable();
     const total = this.#length + ids.length;
@@ -95,41 +107,65 @@ export class CachedSequence implements Sequence {
     if (this.#isRunning) throw new Error('The sequence is used by another call.');
   }
 
-  async #run(ids: readonly number[], total: number, rows: number): Promise<TensorLogits> {
-    const { session, graph, gpu, logits: shared } = this.#session;
+  async #run(ids: readonly number[] | [null], total: number, rows: number): Promise<TensorLogits> {
+    const { graph, gpu, logits: shared } = this.#session;
     const isShared = shared !== null && rows <= 1;
-    const fetches = { ...this.#cache.presents, logits: isShared ? shared : null };
-    const step = ids.length === 1 && isShared ? this.#capturedStep(ids[0]!) : null;
-    const feeds = step ? { ...this.#cache.pasts, ...step.feeds } : this.#feeds(ids, total, rows);
-    const options = step?.options ?? this.#session.runOptions;
-    const outputs = await exclusive(() => session.run(feeds, fetches, options));
-    this.#cache.written(outputs);
-    const logits = new TensorLogits(
-      outputs.logits!,
-      graph.keepsRows ? Math.max(1, rows) : rows,
-      gpu,
-      isShared,
-    );
+    const isStep = ids.length === 1 && isShared;
+    const output = await exclusive(async () => {
+      if (isStep && (await this.#replay(ids[0]!))) return shared;
+      const feeds = isStep ? this.#stepFeeds(ids[0]!) : null;
+      return this.#runSession(
+        feeds ?? this.#feeds(ids as readonly number[], total, rows),
+        isShared ? shared : null,
+        this.#session.runOptions,
+      );
+    });
+    const logits = new TensorLogits(output, graph.keepsRows ? Math.max(1, rows) : rows, gpu, isShared);
     // The shared tensor holds other values now than when the last ones were handed out.
     this.#session.lastLogits?.release();
     this.#session.lastLogits = isShared ? logits : null;
     return logits;
   }
 
-  #capturedStep(id: number) {
-    const { captured } = this.#session;
-    return captured && this.#cache instanceof StaticCache
-      ? captured.prepare(this.#cache, id, this.#length)
-      : null;
+  /** The logits' tensor, which is `given` where one is. */
+  async #runSession(
+    feeds: Record<string, ort.Tensor>,
+    given: ort.Tensor | null,
+    options: ort.InferenceSession.RunOptions,
+  ): Promise<ort.Tensor> {
+    const inputs = { ...this.#cache.pasts, ...feeds };
+    const outputs = { ...this.#cache.presents, logits: given };
+    const written = await this.#session.session.run(inputs, outputs, options);
+    this.#cache.written(written);
+    return written.logits!;
   }
 
+  /** A step from a captured graph; false where there is none and there won't be one. */
+  async #replay(id: number | null): Promise<boolean> {
+    const { captured, logits } = this.#session;
+    const cache = this.#cache;
+    if (!captured || !(cache instanceof StaticCache)) return false;
+    return captured.run(cache, id, this.#length, async (feeds, options) => {
+      await this.#runSession(feeds, logits, options);
+    });
+  }
+
+  /** Of one token, from buffers that stay; the runtime reads the total length on the CPU. */
+  #stepFeeds(id: number | null): Record<string, ort.Tensor> | null {
+    const { stepFeeds, graph } = this.#session;
+    if (!stepFeeds) return null;
+    stepFeeds.write(id, this.#length);
+    const total = new ort.Tensor('int32', Int32Array.of(this.#length + 1), []);
+    return { ...stepFeeds.tensors, [graph.edits.lengths!.total]: total };
+  }
+
+  /** Of any number of tokens, made in memory. */
   #feeds(ids: readonly number[], total: number, rows: number): Record<string, ort.Tensor> {
     const { graph } = this.#session;
     const { edits } = graph;
     const longs = (values: Iterable<bigint>, dims: number[]) =>
       new ort.Tensor('int64', BigInt64Array.from(values), dims);
     const feeds: Record<string, ort.Tensor> = {
-      ...this.#cache.pasts,
       input_ids: longs(ids.map(BigInt), [1, ids.length]),
     };
     if (edits.lengths) {

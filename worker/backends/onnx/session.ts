@@ -8,6 +8,7 @@ import type { TensorLogits } from './logits.ts';
 import { explainFailure, RowReader } from './reader.ts';
 import { exclusive } from './runtime.ts';
 import { BufferSets, StaticCache } from './static-cache.ts';
+import { canFeedFromGpu, StepFeeds } from './step-feeds.ts';
 import type { Weights } from './weights.ts';
 
 /** How decode steps run: from captured graphs, on a cache that is written in place, or on one made anew each time. */
@@ -29,6 +30,8 @@ export interface LoadedSession {
   logits: ort.Tensor | null;
   /** What was handed out of `logits` last. */
   lastLogits: TensorLogits | null;
+  /** Inputs of steps of one token, on the GPU; `null` where they are made in memory for each step. */
+  stepFeeds: StepFeeds | null;
   /** Runs decode steps from captured graphs; `null` where steps are encoded anew each time. */
   captured: CapturedSteps | null;
   /** Options of all other runs. */
@@ -83,7 +86,8 @@ export async function createSession(
     const capacity = Math.min(contextLength, bindingLimit);
     const logits = gpu && graph.keepsRows ? rowTensor(gpu.device, graph) : null;
     const sets = gpu && way !== 'growing' ? new BufferSets(graph, gpu.device) : null;
-    const captured = gpu && captures ? new CapturedSteps(gpu.device, graph) : null;
+    const stepFeeds = gpu && sets && canFeedFromGpu(graph.edits) ? new StepFeeds(gpu.device, graph) : null;
+    const captured = stepFeeds && captures ? new CapturedSteps(own.device, graph, stepFeeds) : null;
     return {
       session,
       graph,
@@ -91,6 +95,7 @@ export async function createSession(
       gpu,
       logits,
       lastLogits: null,
+      stepFeeds,
       captured,
       runOptions: captures ? uncaptured : {},
       newCache: () =>
@@ -102,6 +107,7 @@ export async function createSession(
         logits?.dispose();
         sets?.destroy();
         captured?.destroy();
+        stepFeeds?.destroy();
         try {
           await exclusive(() => session.release());
         } finally {

@@ -1,6 +1,7 @@
 import type * as ort from 'onnxruntime-web/webgpu';
 import { BadRequestError } from '../../../src/errors.ts';
 import { cacheTensor, copyHeads, createCacheBuffer, type KeyValueCache } from './cache.ts';
+import type { CapturedGraph } from './captured.ts';
 import type { Graph } from './graph.ts';
 
 /** The smallest capacity that is allocated, in tokens. */
@@ -12,7 +13,7 @@ interface BufferSet {
   buffers: GPUBuffer[];
   tensors: ort.Tensor[];
   /** By bucket of length, see `captured.ts`. */
-  graphs: Map<number, number>;
+  graphs: Map<number, CapturedGraph>;
 }
 
 /** Makes buffer sets, and keeps one that was given back: what is captured on it stays of use. */
@@ -98,7 +99,7 @@ export class StaticCache implements KeyValueCache {
   }
 
   /** Graphs that were captured on the buffers. */
-  get graphs(): Map<number, number> {
+  get graphs(): Map<number, CapturedGraph> {
     return this.#set?.graphs ?? new Map();
   }
 

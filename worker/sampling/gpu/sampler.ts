@@ -49,12 +49,23 @@ export class GpuSampler {
    * @param row on the GPU; left unchanged
    * @param mask bit `id % 32` of word `id / 32`: whether a token may come; `null` lets all of them
    * @param read gives the same row in memory, as wide as the vocabulary; called where the GPU's result leaves a doubt
+   * @param next where the GPU writes the token too, for the next step; only where it {@link choosesAlone}
    * @throws InvalidLogitsError when there is a NaN or no finite largest value
    */
-  async next(row: GpuRow, mask: Uint32Array | null, read: () => Promise<Float32Array>): Promise<number> {
-    const id = await (this.#options.temperature === 0 ? this.#best(row, mask) : this.#draw(row, mask, read));
+  async next(
+    row: GpuRow,
+    mask: Uint32Array | null,
+    read: () => Promise<Float32Array>,
+    next: GPUBuffer | null = null,
+  ): Promise<number> {
+    const id = await (this.choosesAlone ? this.#best(row, mask, next) : this.#draw(row, mask, read));
     this.take(id);
     return id;
+  }
+
+  /** Whether the GPU knows the token before it is read here: greedily, for draws are settled here. */
+  get choosesAlone(): boolean {
+    return this.#options.temperature === 0;
   }
 
   /** A token that was not drawn counts as part of the answer too. */
@@ -62,8 +73,8 @@ export class GpuSampler {
     this.#adjustments.take(id);
   }
 
-  async #best(row: GpuRow, mask: Uint32Array | null): Promise<number> {
-    const best = await this.#reducer.best(row, { mask, adjustments: this.#adjustments });
+  async #best(row: GpuRow, mask: Uint32Array | null, next: GPUBuffer | null): Promise<number> {
+    const best = await this.#reducer.best(row, { mask, adjustments: this.#adjustments }, next);
     refuse(best);
     return best.id;
   }
