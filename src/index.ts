@@ -33,6 +33,7 @@ export type {
   ServedChunk,
   StructuredOutputs,
 } from './chat/types.ts';
+export { deleteCachedModels } from './engine/cached-models.ts';
 export type { GpuMemory } from './engine/connection.ts';
 export { createEngine, type Engine, type EngineState, type EngineStatus } from './engine/engine.ts';
 export type { EngineOptions, EngineProgress } from './engine/options.ts';
@@ -49,4 +50,4 @@ export {
   WebGPUUnavailableError,
   WorkerError,
 } from './errors.ts';
-export type { DeviceChoice, DeviceReport, Dtype, ModelReport, Timings } from './protocol.ts';
+export type { DeviceChoice, DeviceReport, Dtype, LoadTimings, ModelReport, Timings } from './protocol.ts';

@@ -28,6 +28,9 @@ export type ModelSource =
 /** `auto`: WebGPU on a real GPU, WASM where there is none or only a software adapter. */
 export type DeviceChoice = 'auto' | 'webgpu' | 'wasm';
 
+/** Where the Cache API keeps files of the Hub, on the page's origin. */
+export const modelCacheName = 'tokenprism-models';
+
 /** Weight formats by the Hub's convention; the file is `onnx/model` + suffix + `.onnx`. */
 export type Dtype = 'auto' | 'fp32' | 'fp16' | 'q8' | 'q4' | 'q4f16' | 'int8' | 'uint8' | 'bnb4';
 
@@ -250,6 +253,18 @@ export interface Timings {
   forcedTokens: number;
 }
 
+/** Milliseconds of a load, measured in the worker. Tokenizer and runtime are made ready while files come. */
+export interface LoadTimings {
+  /** Until the last byte of the last file was there, from the network or a cache. */
+  download: number;
+  /** Making sessions of the weights. */
+  session: number;
+  /** The self-test, which compiles the GPU's kernels. */
+  warmup: number;
+  /** From the message `load` to the end. */
+  total: number;
+}
+
 export type ToWorker =
   /**
    * `wasmUrl` is the absolute URL of ONNX Runtime's WebAssembly file. The page gives it because an application's
@@ -267,7 +282,7 @@ export type ToWorker =
 
 export type FromWorker =
   | { type: 'progress'; progress: LoadProgress }
-  | { type: 'loaded'; model: ModelReport; device: DeviceReport; table: TokenTable; milliseconds: number }
+  | { type: 'loaded'; model: ModelReport; device: DeviceReport; table: TokenTable; timings: LoadTimings }
   /** A new device after a loss; nothing else of `loaded` changes. */
   | { type: 'device'; device: DeviceReport }
   | { type: 'state'; request: number; state: RequestState; done?: number; total?: number }

@@ -3,9 +3,10 @@ import type { LoadProgress, ModelReport, ModelSource } from '../src/protocol.ts'
 import type { Backend } from './backends/backend.ts';
 import { createOnnxBackend } from './backends/onnx/backend.ts';
 import { textConfig } from './backends/onnx/graph.ts';
+import { type Preparation, prepareOnnx } from './backends/onnx/preparation.ts';
 import { configureRuntime, type WasmSource } from './backends/onnx/runtime.ts';
 import { ScriptedBackend, type ScriptedModel, ScriptedTurns } from './backends/scripted/backend.ts';
-import { openModelFiles } from './cache/files.ts';
+import { type ModelFiles, openModelFiles } from './cache/files.ts';
 import { Constraints } from './grammar/constraints.ts';
 import type { Model } from './model.ts';
 import { WrittenOutputs } from './prompt/outputs.ts';
@@ -25,19 +26,49 @@ export interface LoadEnvironment {
   wasm: WasmSource;
 }
 
-/** Fetches a model's files, builds tokenizer, template and token table, and starts the backend. */
+/**
+ * Fetches a model's files, builds tokenizer, template and token table, and starts the backend. What takes long comes at
+ * the same time:
+ *
+ * ```
+ * weights ─────────────────────────────────────┐
+ * runtime ─────────────┐                       ├─ session ─ self-test
+ * descriptions ─ tokenizer, table, template ───┘
+ * ```
+ */
 export async function loadModel(
   message: LoadMessage,
   onProgress: (progress: LoadProgress) => void,
   signal: AbortSignal,
   environment: LoadEnvironment,
 ): Promise<{ model: Model; backend: Backend }> {
+  // Where one part fails, the others need not be downloaded to their end.
+  const failed = new AbortController();
   const files = openModelFiles(message.model, {
     fetch: (url, init) => environment.fetch(url, init),
     caches: environment.caches,
     onProgress,
-    signal,
+    signal: AbortSignal.any([signal, failed.signal]),
   });
+  let prepared: Preparation | undefined;
+  if (message.backend.kind === 'onnx') {
+    configureRuntime(environment.wasm);
+    prepared = prepareOnnx(files, message.backend.device, message.backend.dtype);
+  }
+  try {
+    return await startModel(message, files, prepared, onProgress);
+  } catch (error) {
+    failed.abort();
+    throw error;
+  }
+}
+
+async function startModel(
+  message: LoadMessage,
+  files: ModelFiles,
+  prepared: Preparation | undefined,
+  onProgress: (progress: LoadProgress) => void,
+): Promise<{ model: Model; backend: Backend }> {
   const [config, tokenizerJson, tokenizerConfig, generationConfig, templateFile] = await Promise.all([
     files.json('config.json'),
     files.json('tokenizer.json'),
@@ -66,9 +97,13 @@ export async function loadModel(
     createBackend = async () => new ScriptedBackend(turns, scripted);
   } else {
     const { device, dtype } = message.backend;
-    configureRuntime(environment.wasm);
-    createBackend = () =>
-      createOnnxBackend({ files, config, device, dtype, contextLength, vocabularySize, onProgress });
+    createBackend = () => {
+      const begun = prepared;
+      // It is for the first backend only, and holds the weights.
+      prepared = undefined;
+      const options = { files, config, device, dtype, contextLength, vocabularySize, onProgress };
+      return createOnnxBackend(options, begun);
+    };
   }
   const backend = await createBackend();
   const report: ModelReport = {

@@ -2,6 +2,7 @@ import { EngineClosedError, serializeError, WorkerError } from '../src/errors.ts
 import type { FromWorker, LoadProgress, ToWorker } from '../src/protocol.ts';
 import type { Backend } from './backends/backend.ts';
 import { PrefixCache } from './cache/prefix.ts';
+import { LoadClock } from './load-clock.ts';
 import type { Model } from './model.ts';
 import { GenerateRequest } from './request.ts';
 
@@ -86,11 +87,14 @@ export class Service {
   }
 
   async #runLoad(message: LoadMessage): Promise<void> {
-    const start = performance.now();
+    const clock = new LoadClock();
     try {
       const { model, backend } = await this.#load(
         message,
-        (progress) => this.#post({ type: 'progress', progress }),
+        (progress) => {
+          clock.see(progress);
+          this.#post({ type: 'progress', progress });
+        },
         this.#loadAbort.signal,
       );
       if (this.#closed) {
@@ -100,9 +104,9 @@ export class Service {
       this.#model = model;
       this.#adopt(backend);
       const { table } = model;
-      const milliseconds = performance.now() - start;
+      const timings = clock.timings();
       // The page gets a copy: grammars are made from the table here.
-      this.#post({ type: 'loaded', model: model.report, device: backend.report, table, milliseconds });
+      this.#post({ type: 'loaded', model: model.report, device: backend.report, table, timings });
       this.#advance();
     } catch (thrown) {
       const error = serializeError(thrown);

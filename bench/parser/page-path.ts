@@ -55,7 +55,7 @@ class Port implements WorkerPort {
       },
       device,
       table: this.#table,
-      milliseconds: 0,
+      timings: { download: 0, session: 0, warmup: 0, total: 0 },
     });
   }
 }

@@ -15,7 +15,7 @@ import {
   serializeError,
   TokenprismError,
 } from '../errors.ts';
-import type { DeviceReport, ModelReport } from '../protocol.ts';
+import type { DeviceReport, LoadTimings, ModelReport } from '../protocol.ts';
 import { Connection, type GpuMemory } from './connection.ts';
 import { type CheckedOptions, checkOptions, type EngineOptions } from './options.ts';
 import { ProgressSum } from './progress.ts';
@@ -37,6 +37,8 @@ export interface EngineState {
   device: DeviceReport;
   /** Which format splits the output, and how it was found. */
   format: FormatReport;
+  /** Milliseconds of the last load; `ready` is from the start of the worker until requests could be made. */
+  load: LoadTimings & { ready: number };
   /** What the engine failed with, while `status` is `failed`. */
   error: TokenprismError | null;
 }
@@ -49,6 +51,7 @@ interface Session {
   vocabulary: Vocabulary;
   prepareRequest: typeof prepareRequest;
   format: ChosenFormat;
+  load: EngineState['load'];
 }
 
 /** A loaded model that answers chats. Fires `state` (a plain `Event`) whenever {@link Engine.state} changes. */
@@ -113,8 +116,8 @@ class EngineCore implements CompletionsHost {
   }
 
   get state(): EngineState {
-    const { model, device, format } = this.#session;
-    return { status: this.#status, model, device, format: format.report, error: this.#error };
+    const { model, device, format, load } = this.#session;
+    return { status: this.#status, model, device, format: format.report, load, error: this.#error };
   }
 
   get context(): RequestContext {
@@ -232,20 +235,22 @@ async function openSession(
   core: () => EngineCore | null,
   signal: AbortSignal | null,
 ): Promise<Session> {
+  const start = performance.now();
   const progress = new ProgressSum();
   const connection = new Connection(options.createWorker(), {
     onProgress: (step) => options.onProgress?.(progress.add(step)),
     onDevice: (device) => core()?.deviceChanged(device),
     onBroken: (error) => core()?.broken(error),
   });
-  const { model, device, table } = await connection.load(options.job, signal);
+  const { model, device, table, timings } = await connection.load(options.job, signal);
   try {
     const vocabulary = new Vocabulary(table);
     const format = await chooseFormat(options.format, { chatTemplate: model.chatTemplate, vocabulary });
     const { prepareRequest } = await import('../chat/request.ts');
     // It may have crashed while these were fetched.
     if (connection.broken) throw connection.broken;
-    return { connection, model, device, vocabulary, prepareRequest, format };
+    const load = { ...timings, ready: performance.now() - start };
+    return { connection, model, device, vocabulary, prepareRequest, format, load };
   } catch (error) {
     await connection.close();
     throw error;

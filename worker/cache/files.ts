@@ -1,5 +1,5 @@
 import { ModelLoadError, RequestAbortedError } from '../../src/errors.ts';
-import type { LoadProgress, ModelSource } from '../../src/protocol.ts';
+import { type LoadProgress, type ModelSource, modelCacheName } from '../../src/protocol.ts';
 
 /** The files of one model, by their names relative to its folder. */
 export interface ModelFiles {
@@ -25,7 +25,6 @@ export interface FileAccess {
   signal: AbortSignal;
 }
 
-const cacheName = 'tokenprism-models';
 /** A stored answer "there is no such file", so that a cached model loads without a network. */
 const absentStatus = 404;
 const progressInterval = 50;
@@ -130,8 +129,8 @@ class Downloader {
 
   /** The whole file, or `null` when the server says that there is none. */
   async get(name: string, url: string): Promise<Uint8Array<ArrayBuffer> | null> {
-    const known = await this.#lookUp(url);
-    if (known) return known.status === absentStatus ? null : this.#read(name, url, known);
+    const kept = await this.#fromCache(name, url);
+    if (kept !== undefined) return kept;
     const response = await this.#request(url);
     // Single-page servers answer any missing path with their page and status 200.
     const isPage = /^text\/html\b/.test(response.headers.get('content-type') ?? '');
@@ -160,8 +159,7 @@ class Downloader {
 
   /** The file if it is in the cache. */
   async stored(name: string, url: string): Promise<Uint8Array<ArrayBuffer> | null> {
-    const known = await this.#lookUp(url);
-    return known && known.status !== absentStatus ? this.#read(name, url, known) : null;
+    return (await this.#fromCache(name, url)) ?? null;
   }
 
   async #request(url: string): Promise<Response> {
@@ -215,9 +213,29 @@ class Downloader {
     return loaded === bytes.length ? bytes : bytes.slice(0, loaded);
   }
 
-  async #lookUp(url: string): Promise<Response | null> {
+  /** What the cache has: the file; `null` where it says that there is none; `undefined` where it has nothing. */
+  async #fromCache(name: string, url: string): Promise<Uint8Array<ArrayBuffer> | null | undefined> {
     const cache = await this.#open();
-    return (await cache?.match(url)) ?? null;
+    const known = await cache?.match(url);
+    if (!known) return undefined;
+    if (known.status === absentStatus) return null;
+    const total = Number(known.headers.get('content-length'));
+    const report = (loaded: number) =>
+      this.#access.onProgress({ phase: 'download', file: name, loaded, total });
+    report(0);
+    // In one piece, which is faster than bit by bit.
+    const bytes = await known.arrayBuffer().then(
+      (buffer) => new Uint8Array(buffer),
+      () => null,
+    );
+    if (this.#access.signal.aborted) throw this.#failure(url, this.#access.signal.reason);
+    if (bytes?.length !== total) {
+      // Damaged: fetched again like a file that was never there.
+      await cache?.delete(url);
+      return undefined;
+    }
+    report(total);
+    return bytes;
   }
 
   /** Only whole, checked files come here. A full disk costs the next download, not this load. */
@@ -233,7 +251,7 @@ class Downloader {
   async #open(): Promise<Cache | null> {
     if (!this.#keeps || !this.#access.caches) return null;
     try {
-      return await this.#access.caches.open(cacheName);
+      return await this.#access.caches.open(modelCacheName);
     } catch {
       // Storage can be switched off, as in some private windows.
       return null;

@@ -38,7 +38,13 @@ export class FakeWorker extends EventTarget implements WorkerPort {
   }
 
   emitLoaded(): void {
-    this.emit({ type: 'loaded', model, device, table, milliseconds: 1 });
+    this.emit({
+      type: 'loaded',
+      model,
+      device,
+      table,
+      timings: { download: 1, session: 1, warmup: 0, total: 2 },
+    });
   }
 
   /** The numbers of the requests that came in. */

@@ -26,6 +26,7 @@ class MemoryCaches {
         if (this.full) throw new DOMException('no space', 'QuotaExceededError');
         this.entries.set(url, response);
       },
+      delete: async (url: string) => this.entries.delete(url),
     };
   }
 }
@@ -152,6 +153,17 @@ describe('files of the Hub', () => {
     expect(setting.caches.entries.size).toBe(0);
     setting.answers[hubUrl('onnx/a')] = bytes(7);
     expect([...(await setting.open().bytes('onnx/a'))]).toEqual([7]);
+  });
+
+  it('that are damaged in the cache are fetched again', async () => {
+    const setting = setUp(hub, { [hubUrl('onnx/a')]: bytes(1, 2, 3) });
+    await setting.files.bytes('onnx/a');
+    const cut = new Response(Uint8Array.of(1, 2), { headers: { 'content-length': '3' } });
+    setting.caches.entries.set(hubUrl('onnx/a'), cut);
+    expect([...(await setting.open().bytes('onnx/a'))]).toEqual([1, 2, 3]);
+    expect(setting.requested).toHaveLength(2);
+    expect([...(await setting.open().bytes('onnx/a'))]).toEqual([1, 2, 3]);
+    expect(setting.requested).toHaveLength(2);
   });
 
   it('load also when the disk is full', async () => {
