@@ -28,9 +28,10 @@ const VALUE = 'VALUE';
 const OBJECT = 'OBJECT';
 const BETWEEN = 'BETWEEN';
 
-function tools(name: string, block: string, space: string): ToolFormat {
-  const tag = (text: string) => `<｜DSML｜${space}${text}`;
-  const closer = (text: string) => `</｜DSML｜${space}${text}>`;
+/** `markup` is what the vertical bars hold in every tag. */
+export function dsml(name: string, block: string, space = '', markup = 'DSML'): ToolFormat {
+  const tag = (text: string) => `<｜${markup}｜${space}${text}`;
+  const closer = (text: string) => `</｜${markup}｜${space}${text}>`;
   return {
     name,
     terminals: {
@@ -143,7 +144,7 @@ const registered = (name: string, block: string, space: string): Registered<Tool
   // Some templates have the marker in a variable: it stands beside the name only when it is rendered.
   const opener = new RegExp(`(?:｜DSML｜|[}'"])${space}${block}>`);
   return {
-    format: tools(name, block, space),
+    format: dsml(name, block, space),
     recognise: ({ chatTemplate }) => chatTemplate.includes('｜DSML｜') && opener.test(chatTemplate),
   };
 };

@@ -74,6 +74,7 @@ const FAMILIES: readonly {
   { reasoning: [], tools: ['phi4_mini_json', 'phi4_mini'], load: () => import('./phi4-mini-json.ts') },
   { reasoning: [], tools: ['xlam'], load: () => import('./xlam.ts') },
   { reasoning: [], tools: ['gigachat3'], load: () => import('./gigachat3.ts') },
+  { reasoning: ['gigachat35'], tools: ['gigachat35'], load: () => import('./gigachat35.ts') },
   { reasoning: ['apertus'], tools: ['apertus'], load: () => import('./apertus.ts') },
   { reasoning: [], tools: ['minicpm5'], load: () => import('./minicpm5.ts') },
   {
@@ -81,6 +82,11 @@ const FAMILIES: readonly {
     tools: ['cohere_command3', 'cohere_command4'],
     load: () => import('./cohere.ts'),
   },
+  { reasoning: [], tools: ['minimax'], load: () => import('./minimax.ts') },
+  { reasoning: ['solar_open2'], tools: ['solar_open2'], load: () => import('./solar-open2.ts') },
+  { reasoning: ['k2_horizon'], tools: ['k2_horizon'], load: () => import('./k2-horizon.ts') },
+  { reasoning: ['apriel'], tools: ['apriel'], load: () => import('./apriel.ts') },
+  { reasoning: [], tools: ['mirothinker'], load: () => import('./mirothinker.ts') },
   { reasoning: ['inkling'], tools: ['inkling'], load: () => import('./inkling.ts') },
   {
     reasoning: ['gptoss', 'openai_gptoss'],

@@ -9,7 +9,8 @@
  * the answer are text. `think_tags` begins inside only where the prompt has opened the block: otherwise the answer is
  * content until the model writes `<think>` itself.
  * Rests on the chat templates of Qwen/Qwen3-8B and Qwen/QwQ-32B; for `think_tags` on those of
- * LiquidAI/LFM2.5-1.2B-Instruct, speakleash/Bielik-11B-v3.0-Instruct and openbmb/MiniCPM5-1B.
+ * LiquidAI/LFM2.5-1.2B-Instruct, speakleash/Bielik-11B-v3.0-Instruct and openbmb/MiniCPM5-1B, and on the model card of
+ * XiaomiMiMo/MiMo-VL-7B-RL, whose template does not mention thoughts.
  */
 import type { Family, TemplateFacts } from './family.ts';
 import { thinkTags } from './shapes/think-tags.ts';
@@ -17,6 +18,12 @@ import { thinksUnmarked } from './template-text.ts';
 
 const isFamily = ({ chatTemplate }: TemplateFacts) =>
   chatTemplate.includes('<|im_start|>') && chatTemplate.includes('</think>');
+
+/** MiMo-VL thinks all the same; its template names it. */
+const isMiMoVl = ({ chatTemplate }: TemplateFacts) =>
+  chatTemplate.includes('<|im_start|>') &&
+  chatTemplate.includes('You are MiMo, an AI assistant developed by Xiaomi.') &&
+  !chatTemplate.includes('</think>');
 
 export const family: Family = {
   reasoning: [
@@ -32,7 +39,7 @@ export const family: Family = {
         implicitStart: false,
         literalWhenOff: false,
       }),
-      recognise: (model) => isFamily(model) && !thinksUnmarked(model.chatTemplate),
+      recognise: (model) => (isFamily(model) && !thinksUnmarked(model.chatTemplate)) || isMiMoVl(model),
     },
   ],
 };

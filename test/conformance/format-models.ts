@@ -1,8 +1,8 @@
 /** Which models write a format: for the page on formats, and nobody else. */
 const MODELS: Readonly<Record<string, string>> = {
   qwen3: 'Qwen3, Qwen3.5, QwQ, SmolLM3, MiMo',
-  think_tags: 'LFM2.5, Bielik 3, MiniCPM5, and others that write `<think>` themselves',
-  hermes: 'Hermes 2 Pro, Qwen2.5, Qwen3',
+  think_tags: 'LFM2.5, Bielik 3, MiniCPM5, MiMo-VL, and others that write `<think>` themselves',
+  hermes: 'Hermes 2 Pro, Qwen2.5, Qwen3, MiMo-VL',
   qwen3_coder: 'Qwen3-Coder, Qwen3.5, MiMo, Nemotron 3, Granite 4.2',
   deepseek_r1: 'DeepSeek R1, R1-0528 and the distillations, which have no calls',
   deepseek_v3: 'DeepSeek V3, R1-0528; reasoning: V3.1, V3.2',
@@ -47,6 +47,12 @@ const MODELS: Readonly<Record<string, string>> = {
   phi4_mini_json: 'Phi-4-mini under vLLM’s prompting template, FireFunction 2',
   xlam: 'xLAM',
   gigachat3: 'GigaChat 3',
+  gigachat35: 'GigaChat 3.5',
+  minimax: 'MiniMax M1, Text-01',
+  solar_open2: 'Solar Open 2',
+  k2_horizon: 'K2 Horizon',
+  apriel: 'Apriel 1.5, 1.6',
+  mirothinker: 'MiroThinker',
   apertus: 'Apertus',
   minicpm5: 'MiniCPM5',
   cohere_command3: 'Command R7B, Command A',

@@ -17,7 +17,7 @@ export async function formatsDocument(): Promise<string> {
   return `${[
     '# Output formats',
     '<!-- Made by `npm run formats`. -->',
-    'The format of a model is recognised from its chat template and its added tokens. `createEngine({ reasoningParser, toolParser })` names one instead; `null` stands for none. A model whose template shows no known format is read as plain text, with a warning that names the option; so is one whose vocabulary lacks a token that the format needs (the distillations of DeepSeek R1 keep the markup of calls in their template, but have no tokens for it). A template that does not mention thoughts tells nothing of them: for a model that writes `<think>` all the same (MiMo-VL), name `think_tags`.',
+    'The format of a model is recognised from its chat template and its added tokens. `createEngine({ reasoningParser, toolParser })` names one instead; `null` stands for none. A model whose template shows no known format is read as plain text, with a warning that names the option; so is one whose vocabulary lacks a token that the format needs (the distillations of DeepSeek R1 keep the markup of calls in their template, but have no tokens for it). A template that does not mention thoughts tells nothing of them: for a model that writes `<think>` all the same (MiniMax M1), name `think_tags`.',
     '## Reasoning',
     table(
       ['Name', 'Also', 'Models', 'Markers', 'Thinks', 'A call ends it', 'Cases'],

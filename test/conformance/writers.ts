@@ -132,18 +132,19 @@ const dsml = (
   block: string,
   space = '',
   rest: Partial<Writer> = {},
+  bars = '｜DSML｜',
 ): Writer => {
   const open = (key: string, isText: boolean) =>
-    `<｜DSML｜${space}parameter name="${key}" string="${isText}">`;
+    `<${bars}${space}parameter name="${key}" string="${isText}">`;
   return {
     reasoning,
     tools,
-    open: `<｜DSML｜${space}${block}>\n`,
-    close: `</｜DSML｜${space}${block}>`,
-    head: (name) => `<｜DSML｜${space}invoke name="${name}">\n`,
-    tail: `</｜DSML｜${space}invoke>\n`,
+    open: `<${bars}${space}${block}>\n`,
+    close: `</${bars}${space}${block}>`,
+    head: (name) => `<${bars}${space}invoke name="${name}">\n`,
+    tail: `</${bars}${space}invoke>\n`,
     args: each(
-      (key, value) => `${open(key, typeof value === 'string')}${plain(value)}</｜DSML｜${space}parameter>\n`,
+      (key, value) => `${open(key, typeof value === 'string')}${plain(value)}</${bars}${space}parameter>\n`,
     ),
     openText: (key, text) => open(key, true) + text,
     ...rest,
@@ -212,6 +213,14 @@ export const WRITERS: readonly Writer[] = [
   dsml('deepseek_v3', 'deepseek_v32', 'function_calls', '', { switch: THINKING, drafts: true }),
   dsml('deepseek_v4', 'deepseek_v4', 'tool_calls'),
   dsml('deepseek_v41', 'deepseek_v41', 'calls', ' '),
+  dsml(
+    'gigachat35',
+    'gigachat35',
+    'tool_calls',
+    '',
+    { switch: { chat_template_kwargs: { reasoning: true } } },
+    '｜GCML｜',
+  ),
   {
     reasoning: 'kimi_k2',
     tools: 'kimi_k2',
@@ -270,6 +279,32 @@ export const WRITERS: readonly Writer[] = [
     opener: undefined,
     closer: undefined,
   },
+  {
+    reasoning: 'solar_open2',
+    tools: 'solar_open2',
+    think: ['<|think:start|>', '<|think:end|>'],
+    head: (name) => `<|tool_call:start|>${name}\n`,
+    tail: '<|tool_call:end|>',
+    args: each((key, value) => `<|tool_arg:start|>${key}<|tool_arg:value|>${plain(value)}<|tool_arg:end|>\n`),
+    openText: (key, text) => `<|tool_arg:start|>${key}<|tool_arg:value|>${text}`,
+    between: '\n',
+    opener: '<|tool_call:start|>',
+    closer: '<|tool_call:end|>',
+  },
+  {
+    reasoning: 'k2_horizon',
+    tools: 'k2_horizon',
+    think: ['<ifm|think_fast>', '</ifm|think_fast>'],
+    open: '<ifm|tool_calls>\n',
+    close: '\n</ifm|tool_calls>',
+    head: (name) => `<ifm|tool_call>${name}\n`,
+    tail: '</ifm|tool_call>',
+    args: each(
+      (key, value) => `<ifm|arg_key>${key}</ifm|arg_key>\n<ifm|arg_value>${plain(value)}</ifm|arg_value>\n`,
+    ),
+    openText: (key, text) => `<ifm|arg_key>${key}</ifm|arg_key>\n<ifm|arg_value>${text}`,
+    between: '\n',
+  },
   tagged('longcat', '<longcat_tool_call>\n', '\n</longcat_tool_call>'),
   listed('granite', '<|tool_call|>[', ']', {
     reasoning: 'granite',
@@ -285,6 +320,26 @@ export const WRITERS: readonly Writer[] = [
     isSpelled: true,
     drafts: true,
   }),
+  listed('apriel', '<tool_calls>[', ']</tool_calls>', {
+    reasoning: 'apriel',
+    think: ['Here are my reasoning steps:', '[BEGIN FINAL RESPONSE]'],
+  }),
+  listed('minimax', '<tool_calls>\n', '\n</tool_calls>', {
+    reasoning: 'think_tags',
+    between: '\n',
+    drafts: true,
+  }),
+  {
+    reasoning: 'qwen3',
+    tools: 'mirothinker',
+    head: (name) =>
+      `<use_mcp_tool>\n<server_name>search</server_name>\n<tool_name>${name}</tool_name>\n<arguments>\n`,
+    tail: '\n</arguments>\n</use_mcp_tool>',
+    args: 'json',
+    between: '\n',
+    opener: '<use_mcp_tool>\n',
+    closer: '\n</use_mcp_tool>',
+  },
   listed('jamba', '<tool_calls>[', ']</tool_calls>'),
   tagged('internlm', '<|action_start|><|plugin|>\n', '<|action_end|>', {
     head: (name) => `<|action_start|><|plugin|>\n${object(name, 'parameters')}`,

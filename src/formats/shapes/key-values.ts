@@ -30,6 +30,8 @@ export interface KeyValueTags {
   call: string;
   key: string;
   value: string;
+  /** How the opener and the closer of a tag are spelled. No closer for a key: its value's opener ends it. Default: `<x>`, `</x>`. */
+  spelling?: (tag: string) => { open: string; close: string | null };
   /** Around a run of calls. */
   block?: string;
   /** Between the name and the pairs. */
@@ -56,11 +58,13 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
     line,
     orJson,
     token = 'required',
+    spelling = (tag) => ({ open: `<${tag}>`, close: `</${tag}>` }),
   } = tags;
-  const opener = (tag: string) => suffixes.map((suffix) => `<${tag}${suffix}>`);
-  const closer = (tag: string) => suffixes.map((suffix) => `</${tag}${suffix}>`);
+  const opener = (tag: string) => suffixes.map((suffix) => spelling(tag + suffix).open);
+  const closer = (tag: string) => suffixes.flatMap((suffix) => spelling(tag + suffix).close ?? []);
   const usual = (spelled: readonly string[]) => spelled[0]!;
   const start = usual(opener(call));
+  const keyEnd = closer(key);
   const ended = block ? AFTER : CONTENT;
   const ends: State['on'] = {
     TOOL_END: { to: ended, do: ['call-end'] },
@@ -69,8 +73,8 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
   };
   const others: Terminals = {
     ...(block && {
-      BLOCK_START: { text: opener(block), token: 'required' },
-      BLOCK_END: { text: closer(block), token: 'required' },
+      BLOCK_START: { text: opener(block), token },
+      BLOCK_END: { text: closer(block), token },
     }),
     ...(separator && { SEPARATOR: { text: opener(separator), token: 'optional' } }),
     ...(orJson && { BRACE: { text: '{', token: 'never' } }),
@@ -81,7 +85,7 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
       TOOL_START: { text: opener(call), token },
       TOOL_END: { text: closer(call), token },
       KEY_START: { text: opener(key), token: 'optional' },
-      KEY_END: { text: closer(key), token: 'optional' },
+      ...(keyEnd.length > 0 && { KEY_END: { text: keyEnd, token: 'optional' } }),
       VALUE_START: { text: opener(value), token: 'optional' },
       VALUE_END: { text: closer(value), token: 'optional' },
       ...others,
@@ -98,7 +102,14 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
       callStart: (called) => [`${start}${called}${separator ? usual(opener(separator)) : ''}${line}`],
       callEnd: usual(closer(call)),
       arguments: {
-        open: (called) => `${usual(opener(key))}${called}${usual(closer(key))}${line}${usual(opener(value))}`,
+        open: (called) =>
+          usual(opener(key)) +
+          called +
+          keyEnd
+            .slice(0, 1)
+            .map((end) => end + line)
+            .join('') +
+          usual(opener(value)),
         close: `${usual(closer(value))}${line}`,
         separator: '',
         avoid: () =>
@@ -135,7 +146,11 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
         [CALL]: {
           text: 'call',
           createReader: (context) => new JsonEnvelopeReader(context, NAME_AND_ARGUMENTS),
-          on: { TOOL_END: { to: CONTENT }, TOOL_START: { to: NAME, hold: 'any' } },
+          on: {
+            TOOL_END: { to: ended },
+            TOOL_START: { to: NAME, hold: 'any' },
+            ...(block && { BLOCK_END: { to: CONTENT } }),
+          },
           done: AFTER,
         },
       }),
@@ -156,7 +171,10 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
       [PAIRS]: { text: 'discard', on: { KEY_START: { to: KEY }, ...ends } },
       [KEY]: {
         text: 'name',
-        on: { KEY_END: { to: KEYED, do: ['key'] }, VALUE_START: { to: VALUE, do: ['key'] } },
+        on: {
+          ...(keyEnd.length > 0 && { KEY_END: { to: KEYED, do: ['key'] } }),
+          VALUE_START: { to: VALUE, do: ['key'] },
+        },
       },
       [KEYED]: { text: 'discard', on: { VALUE_START: { to: VALUE } } },
       [VALUE]: {

@@ -4,19 +4,39 @@ import { catalogue, formatNames, loadFormat } from '../../../src/formats/index.t
 /** Names under which vLLM knows its parsers. */
 const REASONING = [
   ...['cohere_command3', 'cohere_command4', 'deepseek_r1', 'deepseek_v3', 'deepseek_v4', 'deepseek_v41'],
-  ...['ernie45', 'gemma4', 'glm45', 'glm47', 'granite', 'granite_thinking_parser', 'holo2', 'hunyuan_a13b'],
+  ...[
+    'ernie45',
+    'gemma4',
+    'gigachat35',
+    'glm45',
+    'glm47',
+    'granite',
+    'granite_thinking_parser',
+    'holo2',
+    'hunyuan_a13b',
+  ],
   ...['hy_v3', 'hy_v4', 'inkling', 'kimi_k2', 'kimi_k3', 'ling3', 'mimo', 'minimax_m2'],
   ...['minimax_m2_append_think', 'minimax_m3', 'mistral', 'nemotron_v3', 'olmo3', 'openai_gptoss'],
-  ...['poolside_v1', 'qwen3', 'seed_oss', 'step3', 'step3p5'],
+  ...['k2_horizon', 'poolside_v1', 'qwen3', 'seed_oss', 'solar_open2', 'step3', 'step3p5'],
 ];
 const TOOLS = [
   ...['apertus', 'cohere_command3', 'cohere_command4', 'deepseek_v3', 'deepseek_v31', 'deepseek_v32'],
-  ...['deepseek_v4', 'deepseek_v41', 'ernie45', 'functiongemma', 'gemma4', 'gigachat3', 'glm45', 'glm47'],
+  ...[
+    'deepseek_v4',
+    'deepseek_v41',
+    'ernie45',
+    'functiongemma',
+    'gemma4',
+    'gigachat3',
+    'gigachat35',
+    'glm45',
+    'glm47',
+  ],
   ...['granite', 'granite-20b-fc', 'granite4', 'hermes', 'hunyuan_a13b', 'hy_v3', 'hy_v4', 'inkling'],
   ...['internlm', 'jamba', 'kimi_k2', 'kimi_k3', 'lfm2', 'ling3', 'llama3_json', 'llama4_json'],
   ...['llama4_pythonic', 'longcat', 'mimo', 'minicpm5', 'minimax_m2', 'minimax_m3', 'mistral', 'olmo3'],
   ...['openai', 'phi4_mini_json', 'poolside_v1', 'pythonic', 'qwen3_coder', 'qwen3_xml', 'seed_oss'],
-  ...['step3', 'step3p5', 'xlam'],
+  ...['k2_horizon', 'minimax', 'solar_open2', 'step3', 'step3p5', 'xlam'],
 ];
 
 describe('the names of vLLM', () => {
