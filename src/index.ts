@@ -51,3 +51,16 @@ export {
   WorkerError,
 } from './errors.ts';
 export type { DeviceChoice, DeviceReport, Dtype, LoadTimings, ModelReport, Timings } from './protocol.ts';
+export { runTools, type ToolRun, tool } from './tool-loop/run-tools.ts';
+export type {
+  RunnableTool,
+  RunToolsOptions,
+  RunToolsParams,
+  StandardSchema,
+  ToolContext,
+  ToolRunEnd,
+  ToolRunEngine,
+  ToolRunEvent,
+  ToolRunResult,
+  ToolRunUsage,
+} from './tool-loop/types.ts';

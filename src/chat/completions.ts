@@ -79,10 +79,13 @@ export class Completions {
     return request.stream ? stream : await collectCompletion(stream);
   }
 
-  #start(request: PreparedRequest, { signal, onProgress }: RequestOptions): ChatCompletionStream {
+  #start(
+    request: PreparedRequest,
+    { signal, onProgress, incompleteToolCalls }: RequestOptions,
+  ): ChatCompletionStream {
     const controller = new AbortController();
     const chunks = new ChunkQueue();
-    const answer = this.#assembly(request);
+    const answer = this.#assembly(request, incompleteToolCalls ?? this.#host.incompleteToolCalls);
     const forwardAbort = () => controller.abort(signal?.reason);
     const settle = (end: () => void) => {
       signal?.removeEventListener('abort', forwardAbort);
@@ -115,7 +118,7 @@ export class Completions {
     return new ChatCompletionStream(chunks, controller);
   }
 
-  #assembly(request: PreparedRequest): AnswerAssembly {
+  #assembly(request: PreparedRequest, incompleteToolCalls: IncompleteToolCalls): AnswerAssembly {
     const host = this.#host;
     const { job, declaredTools, callsInHistory, returnTokenIds } = request;
     const tellsTokens = returnTokenIds || typeof job.logprobs === 'number';
@@ -129,7 +132,7 @@ export class Completions {
       parallelToolCalls: request.parallelToolCalls,
       deliverCalls: request.deliverCalls,
       deliverReasoning: request.deliverReasoning,
-      incompleteToolCalls: host.incompleteToolCalls,
+      incompleteToolCalls,
       // A completion always tells its usage; a stream only where it was asked for.
       includeUsage: request.includeUsage || !request.stream,
       includeDetails: request.includeDetails,
@@ -158,10 +161,13 @@ function leadOf(constraint: GenerateJob['constraint']): ParserRequest['grammar']
   };
 }
 
-function checkRequestOptions({ signal, onProgress }: RequestOptions): void {
+function checkRequestOptions({ signal, onProgress, incompleteToolCalls }: RequestOptions): void {
   if (signal && !(signal instanceof AbortSignal)) throw badType('signal', 'an AbortSignal', signal);
   if (onProgress !== undefined && typeof onProgress !== 'function') {
     throw badType('onProgress', 'a function', onProgress);
+  }
+  if (incompleteToolCalls !== undefined && !/^(separate|raw|close)$/.test(incompleteToolCalls)) {
+    throw badType('incompleteToolCalls', '"separate", "raw" or "close"', incompleteToolCalls);
   }
 }
 

@@ -40,9 +40,9 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
   }
 }
 
-/** Chunks between the worker's pace and the reader's, who may ask for several at once. */
-export class ChunkQueue {
-  readonly #chunks: ChatCompletionChunk[] = [];
+/** Chunks, or what else comes in order, between its maker's pace and the reader's, who may ask for several at once. */
+export class ChunkQueue<Item extends object = ChatCompletionChunk> {
+  readonly #chunks: Item[] = [];
   #taken = 0;
   #end: { error: unknown } | 'done' | null = null;
   /** Readers that wait, in the order in which they asked. */
@@ -54,7 +54,7 @@ export class ChunkQueue {
     return this.#end !== null;
   }
 
-  push(chunks: readonly ChatCompletionChunk[]): void {
+  push(chunks: readonly Item[]): void {
     if (this.closed) return;
     for (const chunk of chunks) this.#chunks.push(chunk);
     if (chunks.length > 0) this.#wake?.();
@@ -79,13 +79,13 @@ export class ChunkQueue {
   }
 
   /** The next chunk, `null` at the end. Throws the error of `fail` once all chunks before it are read. */
-  next(): Promise<ChatCompletionChunk | null> {
+  next(): Promise<Item | null> {
     const next = this.#waiting.then(() => this.#next());
     this.#waiting = next.catch(() => {});
     return next;
   }
 
-  async #next(): Promise<ChatCompletionChunk | null> {
+  async #next(): Promise<Item | null> {
     for (;;) {
       const chunk = this.#chunks[this.#taken];
       if (chunk) {

@@ -131,6 +131,8 @@ export interface RequestOptions {
   signal?: AbortSignal | null;
   /** Called when the request moves from one state to the next, and while the prompt is read. */
   onProgress?: (progress: RequestProgress) => void;
+  /** What becomes of a call that was cut; default as `createEngine` has it. */
+  incompleteToolCalls?: IncompleteToolCalls;
 }
 
 /** What happened in the worker, for tools that show or measure it. Asked for with `include_details`. */
