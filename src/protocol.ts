@@ -262,15 +262,22 @@ export interface LoadTimings {
   /** The self-test, which compiles the GPU's kernels. */
   warmup: number;
   /** From the message `load` to the end. */
+  /** Passes of the model over tokens of the answer; the first token comes with the prefill, and needs none. */
+  forwards: number;
+  /** Tokens that were read in case they come, as they came earlier behind the same text. */
+  draftedTokens: number;
+  /** Of the drafted tokens, those that then came: each saved a pass. */
+  acceptedTokens: number;
   total: number;
 }
 
 export type ToWorker =
   /**
    * `wasmUrl` is the absolute URL of ONNX Runtime's WebAssembly file. The page gives it because an application's
-   * bundler follows the page's assets but not the worker's; `null`: the file that lies beside the worker.
+   * bundler follows the page's assets but not the worker's; `null`: the file that lies beside the worker. `drafts`
+   * unset: tokens are drafted.
    */
-  | { type: 'load'; model: ModelSource; backend: BackendChoice; wasmUrl: string | null }
+  | { type: 'load'; model: ModelSource; backend: BackendChoice; wasmUrl: string | null; drafts?: boolean }
   | { type: 'generate'; request: number; job: GenerateJob }
   /** The output of `choice` counts up to its token `at` (exclusive): a stop string, the end of the first call. */
   | { type: 'cut'; request: number; choice: number; at: number }

@@ -7,6 +7,7 @@ import { type Preparation, prepareOnnx } from './backends/onnx/preparation.ts';
 import { configureRuntime, type WasmSource } from './backends/onnx/runtime.ts';
 import { ScriptedBackend, type ScriptedModel, ScriptedTurns } from './backends/scripted/backend.ts';
 import { type ModelFiles, openModelFiles } from './cache/files.ts';
+import { Drafts } from './drafts/drafts.ts';
 import { Constraints } from './grammar/constraints.ts';
 import type { Model } from './model.ts';
 import { WrittenOutputs } from './prompt/outputs.ts';
@@ -121,7 +122,9 @@ async function startModel(
     eosTokenIds,
     encode: (text) => tokenizer.encode(text),
   });
-  return { model: { report, template, table, constraints, createBackend }, backend };
+  // A script says what each pass gives, one token after another.
+  const drafts = message.drafts === false || message.backend.kind === 'scripted' ? null : new Drafts();
+  return { model: { report, template, table, constraints, drafts, createBackend }, backend };
 }
 
 function idOf(source: ModelSource): string {

@@ -1,38 +1,66 @@
 import { BadRequestError, InvalidLogitsError } from '../src/errors.ts';
 import type { TokenLogprobs } from '../src/protocol.ts';
-import type { Backend, Logits } from './backends/backend.ts';
+import type { Backend, Logits, NextStep } from './backends/backend.ts';
 import { KnownSequence, type PrefixCache } from './cache/prefix.ts';
+import type { Costs } from './drafts/drafter.ts';
 import type { GpuRow } from './sampling/gpu/reducer.ts';
 import { GpuSampler } from './sampling/gpu/sampler.ts';
 import { logprobsOfRow, logprobsOnGpu } from './sampling/logprobs.ts';
 import type { Sampler } from './sampling/sampler.ts';
 
-/** The sequence of one request and the logits of its last position. */
+/**
+ * The sequence of one request and the logits of its last position. Drafts are read ahead: their logits are there when
+ * their tokens come, and what has not come is cut off before anything else is read.
+ *
+ * ```
+ *            decode([a], [b, c, d])       b comes       x comes, and not c
+ * sequence   … a │ b   c   d              … a b │ c d   … a b x
+ * logits         ▲ ▲   ▲   ▲                    ▲             ▲
+ *                of the next token: the first row, then the second, then those of a new pass
+ * ```
+ */
 export class ModelRun {
   readonly prompt: Uint32Array;
+  /** What was done since the prompt was read. */
+  readonly counts = { forwards: 0, drafted: 0, accepted: 0 };
   /** Whether the backend, and not the request, is at fault for the error that was thrown. */
   failed = false;
   readonly #prefixes: PrefixCache;
   readonly #backend: Backend;
   readonly #step: <Result>(promise: Promise<Result>) => Promise<Result>;
+  readonly #costs: Costs | null;
   #sequence: KnownSequence | null = null;
   #logits: Logits | null = null;
+  /** Tokens that the sequence holds behind the last one that has come. */
+  #ahead: number[] = [];
   #row: Float32Array | null = null;
+  /** The pass whose first token is to come, and since when. */
+  #measured: { tokens: number; start: number } | null = null;
+  /** Since when the device has been at work on the one token ahead, which it has chosen itself. */
+  #goingOn: number | null = null;
 
+  /** @param costs are told how long passes take; `null` where nothing is drafted */
   constructor(
     prefixes: PrefixCache,
     prompt: Uint32Array,
     step: <Result>(promise: Promise<Result>) => Promise<Result>,
+    costs: Costs | null = null,
   ) {
     this.#prefixes = prefixes;
     this.#backend = prefixes.backend;
     this.prompt = prompt;
     this.#step = step;
+    this.#costs = costs;
   }
 
-  /** Tokens held. */
+  /** Tokens read, without those that were read ahead. */
   get length(): number {
-    return this.#sequence?.length ?? 0;
+    return (this.#sequence?.length ?? 0) - this.#ahead.length;
+  }
+
+  /** Whether drafts can be read: what does not come has to be cut off again. */
+  get canDraft(): boolean {
+    return this.#costs !== null && this.#backend.canTruncate;
   }
 
   /** Gets a sequence and says how many tokens of the prompt it holds already. */
@@ -48,13 +76,51 @@ export class ModelRun {
     await this.#forward([...this.prompt.subarray(this.length, end)], end === this.prompt.length ? 1 : 0);
   }
 
-  /** Reads tokens of the answer, in pieces; the logits are those after the last of them. */
-  async decode(ids: readonly number[]): Promise<void> {
+  /**
+   * Whether tokens that came are those that were read ahead, so that the logits after them are there already. If so,
+   * they count as read.
+   */
+  advance(ids: readonly number[]): boolean {
+    if (ids.some((id, index) => this.#ahead[index] !== id)) return false;
+    this.#measured = this.#goingOn === null ? null : { tokens: 1, start: this.#goingOn };
+    this.#came(ids.length);
+    return true;
+  }
+
+  /**
+   * Reads tokens of the answer, in pieces; the logits are those after the last of them.
+   *
+   * @param draft tokens that are read with them, in case they come next
+   */
+  async decode(ids: readonly number[], draft: readonly number[] = []): Promise<void> {
+    const start = performance.now();
+    let known = 0;
+    while (known < ids.length && this.#ahead[known] === ids[known]) known++;
+    this.#came(known);
+    if (this.#ahead.length > 0) await this.truncate();
+    const rest = ids.slice(known);
     const { prefillPiece } = this.#backend;
-    for (let from = 0; from < ids.length; from += prefillPiece) {
-      const end = Math.min(from + prefillPiece, ids.length);
-      await this.#forward(ids.slice(from, end), end === ids.length ? 1 : 0);
+    this.#measured = rest.length > prefillPiece ? null : { tokens: rest.length + draft.length, start };
+    while (rest.length > prefillPiece) {
+      this.counts.forwards++;
+      await this.#forward(rest.splice(0, prefillPiece), 0);
     }
+    this.counts.forwards++;
+    if (draft.length > 0 && (await this.#readDraft(rest, draft))) return;
+    await this.#forward(rest, 1);
+  }
+
+  /** False where there is no room for the draft. */
+  async #readDraft(ids: number[], draft: readonly number[]): Promise<boolean> {
+    try {
+      await this.#forward([...ids, ...draft], draft.length + 1);
+    } catch (thrown) {
+      if (thrown instanceof BadRequestError) return false;
+      throw thrown;
+    }
+    this.#ahead = [...draft];
+    this.counts.drafted += draft.length;
+    return true;
   }
 
   /** Resolves when the logits after the last token fed are there; until then the device may be at work. */
@@ -67,17 +133,28 @@ export class ModelRun {
    * The next token, chosen from the logits after the last token fed.
    *
    * @param vocabularySize tokens that may be chosen; rows can be padded beyond it
+   * @param goesOn whether the device shall begin to read the token before it is known here, where it can
    */
   async choose(
     sampler: Sampler | GpuSampler,
     mask: Uint32Array | null,
     vocabularySize: number,
+    goesOn = false,
   ): Promise<number> {
-    return this.#guard(async () => {
+    const { tokens, start } = this.#measured ?? { tokens: 0, start: performance.now() };
+    this.#measured = null;
+    const id = await this.#guard(async () => {
       const read = async () => (await this.#readRow()).subarray(0, vocabularySize);
       if (!(sampler instanceof GpuSampler)) return sampler.next(await read(), mask);
-      return sampler.next(this.#rowOnGpu(), mask, read);
+      const canGoOn = goesOn && sampler.choosesAlone && this.#ahead.length === 0;
+      const next = canGoOn ? this.#sequence?.next : null;
+      const chosen = sampler.next(this.#rowOnGpu(), mask, read, next?.token);
+      return next ? this.#goOn(next, chosen) : chosen;
     });
+    const milliseconds = performance.now() - start;
+    if (tokens > 0) this.#costs?.pass(tokens, milliseconds);
+    else this.#costs?.chosen(milliseconds);
+    return id;
   }
 
   /**
@@ -101,10 +178,14 @@ export class ModelRun {
     });
   }
 
-  async truncate(length: number): Promise<void> {
+  /** Keeps the first `length` tokens at most, and nothing that was read ahead. */
+  async truncate(length = this.length): Promise<void> {
     const sequence = this.#sequence;
-    if (!sequence || !this.#backend.canTruncate || length >= sequence.length) return;
-    await this.#guard(() => sequence.truncate(length));
+    const kept = Math.min(length, this.length);
+    if (!sequence || !this.#backend.canTruncate || kept >= sequence.length) return;
+    this.#ahead = [];
+    this.#goingOn = null;
+    await this.#guard(() => sequence.truncate(kept));
   }
 
   /** Back to before the last token of the prompt, or to nothing where the backend can't cut. */
@@ -132,6 +213,26 @@ export class ModelRun {
     this.#logits = await this.#guard(() => sequence.forward(ids, rows));
   }
 
+  #came(count: number): void {
+    if (count === 0) return;
+    this.#ahead.splice(0, count);
+    if (this.#goingOn === null) this.counts.accepted += count;
+    this.#goingOn = null;
+    this.#row = null;
+  }
+
+  /** Reads a token that is being chosen on the device, before it is known; then it counts as read ahead. */
+  async #goOn(next: NextStep, chosen: Promise<number>): Promise<number> {
+    const sequence = this.#sequence!;
+    const logits = await sequence.forwardNext(next, chosen);
+    this.#releaseLogits();
+    this.#logits = logits;
+    this.#ahead = [await chosen];
+    this.#goingOn = performance.now();
+    this.counts.forwards++;
+    return chosen;
+  }
+
   async #guard<Result>(call: () => Promise<Result>): Promise<Result> {
     try {
       return await this.#step(call());
@@ -149,7 +250,7 @@ export class ModelRun {
 
   #rowOnGpu(): GpuRow {
     const logits = this.#lastLogits();
-    const row = logits.onGpu(logits.rows - 1);
+    const row = logits.onGpu(this.#index(logits));
     if (!row) throw new Error('The backend has a reducer, and its logits are not on the GPU.');
     return row;
   }
@@ -157,8 +258,13 @@ export class ModelRun {
   /** Valid until the next forward pass. */
   async #readRow(): Promise<Float32Array> {
     const logits = this.#lastLogits();
-    this.#row ??= await logits.read(logits.rows - 1);
+    this.#row ??= await logits.read(this.#index(logits));
     return this.#row;
+  }
+
+  /** The row after the last token that has come. */
+  #index(logits: Logits): number {
+    return logits.rows - 1 - this.#ahead.length;
   }
 
   #releaseLogits(): void {

@@ -1,5 +1,6 @@
 import type { ModelReport, TokenTable } from '../src/protocol.ts';
 import type { Backend } from './backends/backend.ts';
+import type { Drafts } from './drafts/drafts.ts';
 import type { Constraints } from './grammar/constraints.ts';
 import type { ChatTemplate } from './prompt/template.ts';
 
@@ -9,6 +10,8 @@ export interface Model {
   readonly template: Pick<ChatTemplate, 'render' | 'remember'>;
   readonly table: TokenTable;
   readonly constraints: Pick<Constraints, 'prepare' | 'dispose'>;
+  /** `null`: each token takes a pass of its own, unless a grammar forces it. */
+  readonly drafts: Drafts | null;
   /** Makes a device and sessions. At most one backend exists at a time. */
   createBackend(): Promise<Backend>;
 }

@@ -9,6 +9,7 @@ import type {
   TokenLogprobs,
 } from '../src/protocol.ts';
 import type { PrefixCache } from './cache/prefix.ts';
+import { type Drafter, freely } from './drafts/drafter.ts';
 import { EndTokens } from './end-tokens.ts';
 import type { ChoiceConstraint } from './grammar/constraint.ts';
 import type { Model } from './model.ts';
@@ -155,7 +156,8 @@ export class GenerateRequest {
     const prefixes = await this.#step(acquire());
     this.#enter('prefilling');
     this.#clock.mark('prefill');
-    const run = new ModelRun(prefixes, prompt.ids, (promise) => this.#step(promise));
+    const step = <Result>(promise: Promise<Result>) => this.#step(promise);
+    const run = new ModelRun(prefixes, prompt.ids, step, model.drafts?.costs ?? null);
     try {
       this.#cachedTokens = await run.open();
       await this.#prefill(run);
@@ -167,16 +169,19 @@ export class GenerateRequest {
         const given = [sampling, seed, index, prompt.ids, this.#job.logitBias] as const;
         const sampler = reducer ? new GpuSampler(reducer, ...given) : new Sampler(...given);
         const constraint = constrain?.() ?? null;
+        const drafter = run.canDraft ? (model.drafts?.follow(prompt.ids) ?? null) : null;
         try {
-          await this.#decode(run, index, choice, { sampler, constraint, ends, limit }, model.report);
+          await this.#decode(run, index, choice, { sampler, constraint, drafter, ends, limit }, model.report);
         } finally {
           constraint?.dispose();
+          model.drafts?.remember(choice.ids);
         }
       }
     } catch (thrown) {
       outcome.backendFailed = run.failed;
       throw thrown;
     } finally {
+      this.#clock.ran(run.counts);
       run.close();
       for (const { ids, tokens } of this.#choices) {
         const isEnded = tokens > 0 && ends.ends(ids[tokens - 1]!);
@@ -216,11 +221,13 @@ export class GenerateRequest {
     {
       sampler,
       constraint,
+      drafter,
       ends,
       limit,
     }: {
       sampler: Sampler | GpuSampler;
       constraint: ChoiceConstraint | null;
+      drafter: Drafter | null;
       ends: EndTokens;
       limit: number;
     },
@@ -229,14 +236,24 @@ export class GenerateRequest {
     const { logprobs: toldTokens = null } = this.#job;
     /** Tokens that the model has not read yet: the last one, and those that were forced behind it. */
     let unread: number[] = [];
-    for (;;) {
+    const draft = () =>
+      drafter?.draft({
+        unread: unread.length,
+        room: limit - choice.tokens - 1,
+        ends: (id) => ends.ends(id),
+        readsForced: toldTokens !== null,
+        ahead: (next, most) => constraint?.ahead(next, most) ?? freely(next, most),
+      });
+    let reason: EndReason | null = null;
+    while (reason === null) {
       await this.#checkpoint();
       if (choice.tokens >= choice.cutAt) break;
       const forced = constraint?.forced() ?? null;
       let id = forced;
       const logprobs: TokenLogprobs[] = [];
       if (id === null || toldTokens !== null) {
-        const forward = unread.length > 0 ? run.decode(unread) : null;
+        const isRead = unread.length === 0 || run.advance(unread);
+        const forward = isRead ? null : run.decode(unread, draft());
         let mask: Uint32Array | null = null;
         try {
           // The mask is made while the device computes.
@@ -246,13 +263,18 @@ export class GenerateRequest {
         }
         unread = [];
         // Rows can be padded beyond the vocabulary; what has no bytes must not be drawn.
-        id ??= await run.choose(sampler, ends.mask(mask, choice.tokens, vocabularySize), vocabularySize);
+        const allowed = ends.mask(mask, choice.tokens, vocabularySize);
+        // Only the token itself says what is forced behind it, and logprobs are of logits that are gone then.
+        const isFree = mask === null && toldTokens === null && !drafter?.isHopeful;
+        const goesOn = isFree && choice.tokens + 1 < Math.min(limit, choice.cutAt);
+        id ??= await run.choose(sampler, allowed, vocabularySize, goesOn);
         if (toldTokens !== null) logprobs.push(await run.logprobs(id, mask, toldTokens, vocabularySize));
       } else {
         this.#clock.forced();
       }
       if (forced !== null) sampler.take(forced);
       constraint?.accept(id);
+      drafter?.take(id);
       unread.push(id);
       const from = choice.tokens++;
       choice.ids.push(id);
@@ -262,11 +284,10 @@ export class GenerateRequest {
       if (ends.ends(id)) {
         // The grammar has ended with an EOS only.
         if (eosTokenIds.includes(id)) constraint?.finish();
-        return this.#endChoice(choice, 'eos');
-      }
-      if (choice.tokens >= limit) return this.#endChoice(choice, 'length');
+        reason = 'eos';
+      } else if (choice.tokens >= limit) reason = 'length';
     }
-    this.#endChoice(choice, 'cut');
+    this.#endChoice(choice, reason ?? 'cut');
     await run.truncate(this.#promptLength + choice.tokens);
   }
 
@@ -332,6 +353,7 @@ class RequestClock {
   #lastToken = 0;
   #tokens = 0;
   #forced = 0;
+  #counts: ModelRun['counts'] = { forwards: 0, drafted: 0, accepted: 0 };
 
   /** The phase begins now. */
   mark(phase: 'rendering' | 'prefill' | 'decode'): void {
@@ -349,6 +371,11 @@ class RequestClock {
     this.#forced++;
   }
 
+  /** What the model did after the prompt. */
+  ran(counts: ModelRun['counts']): void {
+    this.#counts = counts;
+  }
+
   timings(): Timings {
     const now = performance.now();
     const { rendering, prefill, decode } = this.#marks;
@@ -363,6 +390,9 @@ class RequestClock {
       timeToFirstToken: this.#firstToken === null ? 0 : this.#firstToken - this.#arrived,
       tokensPerSecond: this.#tokens < 2 || decoding <= 0 ? 0 : ((this.#tokens - 1) * 1000) / decoding,
       forcedTokens: this.#forced,
+      forwards: this.#counts.forwards,
+      draftedTokens: this.#counts.drafted,
+      acceptedTokens: this.#counts.accepted,
     };
   }
 }

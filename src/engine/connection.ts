@@ -30,6 +30,7 @@ export interface LoadJob {
   model: ModelSource;
   backend: BackendChoice;
   wasmUrl: string | null;
+  drafts?: boolean;
 }
 
 export interface ConnectionEvents {

@@ -129,6 +129,37 @@ export class ChoiceConstraint {
   }
 
   /**
+   * What may come from here on, without taking it: tokens that must come, and where there is a choice the ones that
+   * `next` gives, as far as the grammar lets them come. While the model thinks, all that `next` gives.
+   *
+   * @param next the token to follow `draft` with; `null` for none
+   */
+  ahead(next: (draft: readonly number[]) => number | null, most: number): number[] {
+    const { gate, matcher } = this.#options;
+    const isHeld = matcher !== null && gate.isOpen;
+    const spelling = [...this.#spelling];
+    const draft: number[] = [];
+    let accepted = 0;
+    try {
+      while (draft.length < most) {
+        const id = (isHeld ? this.forced() : null) ?? next(draft);
+        if (id === null) break;
+        if (isHeld) {
+          if (!matcher.accept(id)) break;
+          accepted++;
+          if (this.#spelling[0] === id) this.#spelling.shift();
+          else this.#spelling = [];
+        }
+        draft.push(id);
+      }
+    } finally {
+      if (accepted > 0) matcher?.rollback(accepted);
+      this.#spelling = spelling;
+    }
+    return draft;
+  }
+
+  /**
    * The model has ended its turn.
    * @throws SchemaViolationError
    */

@@ -56,6 +56,9 @@ export const timings: Timings = {
   decode: 4,
   timeToFirstToken: 6,
   forcedTokens: 0,
+  forwards: 0,
+  draftedTokens: 0,
+  acceptedTokens: 0,
   tokensPerSecond: 7,
 };
 

@@ -5,7 +5,8 @@ import type {
   RequestDetails,
 } from '../../../src/chat/types.ts';
 import { createEngine, type Engine } from '../../../src/engine/engine.ts';
-import type { FromWorker, TokenTable } from '../../../src/protocol.ts';
+import type { FromWorker, Timings, TokenTable } from '../../../src/protocol.ts';
+import type { Drafts } from '../../../worker/drafts/drafts.ts';
 import { tinyFolder } from '../worker/models.ts';
 import { scriptedModel } from '../worker/scripted.ts';
 import { liveWorker } from './in-process-worker.ts';
@@ -16,6 +17,16 @@ export interface Reading {
   cached: number;
   /** Tokens of the prompt whose text is the beginning of what the request before it read and wrote. */
   reusable: number;
+  /** Ids of the answer. */
+  written: number[];
+  timings: Timings;
+}
+
+export interface TalkOptions {
+  /** Default: the engine's own. */
+  drafts?: Drafts | null;
+  /** Whether calls are held to a grammar. Default `auto`, which the demonstration tools do not ask for. */
+  toolStrictness?: 'auto' | 'parameter';
 }
 
 const weather: Record<string, [number, string]> = {
@@ -75,9 +86,10 @@ export class Talk {
   }
 
   /** With the embedded model on WASM, in this process. */
-  static async start(): Promise<Talk> {
-    const worker = liveWorker();
-    return new Talk(await createEngine({ worker: () => worker as unknown as Worker }), worker);
+  static async start({ drafts, toolStrictness = 'auto' }: TalkOptions = {}): Promise<Talk> {
+    const worker = liveWorker(drafts);
+    const engine = await createEngine({ worker: () => worker as unknown as Worker, toolStrictness });
+    return new Talk(engine, worker);
   }
 
   close(): Promise<void> {
@@ -118,6 +130,8 @@ export class Talk {
       prompt: prompt.length,
       cached: answer.usage?.prompt_tokens_details?.cached_tokens ?? 0,
       reusable: this.#reusable(prompt),
+      written: this.#written,
+      timings: answer.tokenprism!.timings,
     });
     // The last token of an answer was never fed.
     this.#known = [...prompt, ...this.#written.slice(0, -1)];

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { WorkerPort } from '../../../src/engine/connection.ts';
 import type { ScriptedTurn, ToWorker } from '../../../src/protocol.ts';
+import type { Drafts } from '../../../worker/drafts/drafts.ts';
 import { loadModel } from '../../../worker/load.ts';
 import { type LoadModel, Service } from '../../../worker/service.ts';
 import { tinyFolder } from '../worker/models.ts';
@@ -34,18 +35,21 @@ export const scriptedWorker = (turns: ScriptedTurn[]) =>
     return { model, backend: await model.createBackend() };
   });
 
-/** With the embedded model on WASM. */
-export function liveWorker(): InProcessWorker {
+/**
+ * With the embedded model on WASM.
+ *
+ * @param drafts in place of the engine's own; `null` for none
+ */
+export function liveWorker(drafts?: Drafts | null): InProcessWorker {
   const wasmFile = createRequire(import.meta.url).resolve(
     'onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm',
   );
-  return new InProcessWorker((_message, onProgress, signal) =>
-    loadModel(
+  return new InProcessWorker(async (message, onProgress, signal) => {
+    const loaded = await loadModel(
       {
-        type: 'load',
+        ...message,
         model: { kind: 'folder', url: tinyFolder.href },
         backend: { kind: 'onnx', device: 'wasm', dtype: 'auto' },
-        wasmUrl: null,
       },
       onProgress,
       signal,
@@ -60,6 +64,7 @@ export function liveWorker(): InProcessWorker {
         caches: null,
         wasm: { bytes: readFileSync(wasmFile) },
       },
-    ),
-  );
+    );
+    return drafts === undefined ? loaded : { ...loaded, model: { ...loaded.model, drafts } };
+  });
 }

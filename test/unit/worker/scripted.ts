@@ -43,6 +43,7 @@ export function scriptedModel(turns: ScriptedTurn[]): Model {
     template: new ChatTemplate(tokenizer, files.tokenizerConfig, null, written),
     table,
     constraints: new Constraints({ table, width: 2048, eosTokenIds, encode: scripted.encode }),
+    drafts: null,
     createBackend: async () => new ScriptedBackend(scripts, scripted),
   };
 }

@@ -1,0 +1,40 @@
+import { Copies } from './copies.ts';
+import { type Costs, Drafter } from './drafter.ts';
+import { HitRates } from './hit-rates.ts';
+import { PassCosts } from './pass-costs.ts';
+
+/** Tokens of earlier answers that are kept: templates drop reasoning from later prompts, and models repeat themselves. */
+const mostRemembered = 8192;
+
+/** What is known across the requests of one model. */
+export class Drafts {
+  readonly costs: Costs;
+  readonly #rates = new HitRates();
+  /** Answers, the latest last. */
+  readonly #answers: (readonly number[])[] = [];
+  #remembered = 0;
+
+  /** @param costs of passes; for tests and measurements, other than measured ones */
+  constructor(costs: Costs = new PassCosts()) {
+    this.costs = costs;
+  }
+
+  /** Follows one choice that answers `prompt`. */
+  follow(prompt: Iterable<number>): Drafter {
+    const copies = new Copies();
+    for (const answer of this.#answers) {
+      for (const id of answer) copies.add(id);
+      copies.separate();
+    }
+    for (const id of prompt) copies.add(id);
+    return new Drafter(copies, this.#rates, this.costs);
+  }
+
+  /** Keeps an answer for later ones. */
+  remember(answer: readonly number[]): void {
+    if (answer.length === 0 || answer.length > mostRemembered) return;
+    this.#answers.push(answer);
+    this.#remembered += answer.length;
+    while (this.#remembered > mostRemembered) this.#remembered -= this.#answers.shift()!.length;
+  }
+}
