@@ -10,6 +10,7 @@ export {
   type OutputParser,
   type OutputParserOptions,
 } from './chat/output-parser.ts';
+export type { ReasoningField } from './chat/reasoning-field.ts';
 export { ChatCompletionStream } from './chat/stream.ts';
 export type {
   AssistantMessageParam,

@@ -142,7 +142,6 @@ export interface TemplateMessage {
   role: string;
   content: string | null;
   reasoning?: string;
-  reasoning_content?: string;
   name?: string;
   tool_call_id?: string;
   tool_calls?: {
@@ -184,6 +183,16 @@ export interface Constraint {
   thinkingTokenBudget: number | null;
 }
 
+/**
+ * Where a prompt ends: with the beginning of the model's turn; behind the last message as the template closes it; or
+ * inside the content or reasoning of the last message, which the model then goes on with.
+ */
+export type PromptEnd = 'turn' | 'messages' | 'content' | 'reasoning';
+
+/** The text of a prompt's last message that an answer goes on with. */
+export const continuedText = (end: PromptEnd | undefined): 'content' | 'reasoning' | null =>
+  end === 'content' || end === 'reasoning' ? end : null;
+
 /** One request, as the worker needs it. */
 export interface GenerateJob {
   messages: TemplateMessage[];
@@ -191,6 +200,8 @@ export interface GenerateJob {
   tools: unknown[] | null;
   /** Extra variables of the template, for example `{ enable_thinking: false }`. */
   templateArguments: Record<string, unknown>;
+  /** Unset: `turn`. */
+  promptEnd?: PromptEnd;
   sampling: Partial<SamplingOptions>;
   /** The most tokens to generate; `null`: what the context leaves. */
   maxTokens: number | null;

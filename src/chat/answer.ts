@@ -2,8 +2,14 @@ import { RequestAbortedError, WorkerError } from '../errors.ts';
 import type { Parser } from '../parser/parser.ts';
 import type { ChoiceEnd, DeviceReport, FromWorker } from '../protocol.ts';
 import { ChoiceAssembly, type ChoiceOptions } from './choice.ts';
+import type { Echo } from './prompt-end.ts';
 import { TokenRecord, type TokenText } from './token-record.ts';
-import type { ChatCompletionChunk, ChatCompletionChunkChoice, CompletionUsage } from './types.ts';
+import type {
+  ChatCompletionChunk,
+  ChatCompletionChunkChoice,
+  ChatCompletionDelta,
+  CompletionUsage,
+} from './types.ts';
 
 /** The worker's messages about one request, failures aside. */
 export type GenerationMessage = Extract<FromWorker, { type: 'state' | 'started' | 'tokens' | 'done' }>;
@@ -18,6 +24,8 @@ export interface AnswerOptions extends Omit<ChoiceOptions, 'choice' | 'parser' |
   choices: number;
   includeUsage: boolean;
   includeDetails: boolean;
+  /** What each choice begins with. */
+  echo: Echo | null;
   /** What chunks tell of single tokens; `null` for nothing. */
   record: { vocabulary: TokenText; withIds: boolean } | null;
   /** One parser a choice; `promptTokenIds` decide its first state. */
@@ -62,15 +70,18 @@ export class AnswerAssembly {
   #start(started: Started): ChatCompletionChunk[] {
     if (this.#started) throw new WorkerError('The worker started a request twice. Reload the page.');
     this.#started = started;
-    const { choices, createParser, record: told, ...options } = this.#options;
+    const { choices, createParser, echo, record: told, ...options } = this.#options;
     for (let choice = 0; choice < choices; choice++) {
       const parser = createParser(started.promptTokenIds);
       const record = told && new TokenRecord(told.vocabulary, told.withIds);
       this.#choices.push(new ChoiceAssembly({ ...options, choice, parser, record }));
       this.#received.push(0);
     }
-    const chunks = this.#choices.map((_, index) =>
-      this.#chunk([{ index, delta: { role: 'assistant' }, finish_reason: null }]),
+    const first: ChatCompletionDelta[] = [{ role: 'assistant' }];
+    if (echo?.reasoning) first.push({ reasoning: echo.reasoning });
+    if (echo?.content) first.push({ content: echo.content });
+    const chunks = this.#choices.flatMap((_, index) =>
+      first.map((delta) => this.#chunk([{ index, delta: { ...delta }, finish_reason: null }])),
     );
     if (told?.withIds) chunks[0]!.prompt_token_ids = Array.from(started.promptTokenIds);
     return chunks;

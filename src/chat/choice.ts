@@ -19,6 +19,8 @@ export interface ChoiceOptions {
   stop: readonly string[];
   /** Stop strings count behind so many tokens. */
   minTokens?: number;
+  /** Tokens that end the choice because the request says so. */
+  stopTokenIds?: readonly number[];
   /** What the chunks tell of single tokens. */
   record?: TokenRecord | null;
   /** `false`: the choice ends with its first whole call. */
@@ -44,6 +46,8 @@ export class ChoiceAssembly {
   /** Those of the event at hand. */
   #tokens = 0;
   #ended = false;
+  #lastId: number | null = null;
+  #stopReason: string | number | null = null;
   #cutAt: number | null = null;
 
   constructor(options: ChoiceOptions) {
@@ -73,7 +77,10 @@ export class ChoiceAssembly {
    */
   feed(delta: ParserDelta, logprobs?: readonly TokenLogprobs[]): ChatCompletionChunkChoice[] {
     if (this.#ended) return [];
-    if ('ids' in delta) this.#options.record?.add(delta.ids, logprobs);
+    if ('ids' in delta) {
+      this.#options.record?.add(delta.ids, logprobs);
+      this.#lastId = delta.ids[delta.ids.length - 1] ?? this.#lastId;
+    }
     for (const piece of this.#canCut ? pieces(delta) : [delta]) {
       const finish = this.#handle(this.#options.parser.feed(piece));
       if (finish !== null) return this.#last(finish);
@@ -89,6 +96,8 @@ export class ChoiceAssembly {
     if (finish !== null) return this.#last(finish);
     this.#content(this.#stop.release());
     if (end === 'length') return this.#last('length');
+    const { stopTokenIds = [] } = this.#options;
+    if (end === 'stop') this.#stopReason = stopTokenIds.find((id) => id === this.#lastId) ?? null;
     return this.#last(end === 'stop' && this.#calls > 0 ? 'tool_calls' : 'stop');
   }
 
@@ -114,7 +123,8 @@ export class ChoiceAssembly {
       }
       const { text, matched } = this.#stop.push(event.text);
       this.#content(text);
-      return matched ? 'stop' : null;
+      this.#stopReason = matched;
+      return matched === null ? null : 'stop';
     }
     // Markup or reasoning stands between: no stop string spans it.
     this.#content(this.#stop.release());
@@ -208,6 +218,7 @@ export class ChoiceAssembly {
       delta: {},
       ...record?.take(this.#cutAt ?? Infinity),
       finish_reason: finish,
+      stop_reason: this.#stopReason,
     };
     if (this.#incomplete.length > 0) last.incomplete_tool_calls = [...this.#incomplete];
     return [...parts, last];

@@ -29,6 +29,7 @@ interface CollectedChoice {
   logprobs: ChatCompletionChoice['logprobs'];
   tokenIds: number[] | null;
   finish: ChatCompletionChoice['finish_reason'] | null;
+  stopReason: ChatCompletionChoice['stop_reason'];
 }
 
 /**
@@ -76,6 +77,7 @@ export class CompletionCollector {
     finish_reason,
     logprobs,
     incomplete_tool_calls,
+    stop_reason,
     token_ids,
   }: ChatCompletionChunkChoice | ServedChunkChoice): void {
     let choice = this.#choices.get(index);
@@ -90,10 +92,11 @@ export class CompletionCollector {
         logprobs: null,
         tokenIds: null,
         finish: null,
+        stopReason: null,
       };
       this.#choices.set(index, choice);
     }
-    choice.reasoning += delta.reasoning ?? olderReasoning(delta) ?? '';
+    choice.reasoning += delta.reasoning ?? delta.reasoning_content ?? '';
     choice.content += delta.content ?? '';
     choice.refusal += delta.refusal ?? '';
     for (const call of delta.tool_calls ?? []) addCall(choice.calls, call);
@@ -108,6 +111,7 @@ export class CompletionCollector {
     }
     choice.tokenIds = joined(choice.tokenIds, token_ids);
     if (finish_reason) choice.finish = finish_reason;
+    choice.stopReason ??= stop_reason ?? null;
   }
 }
 
@@ -158,6 +162,7 @@ function finished(index: number, choice: CollectedChoice): ChatCompletionChoice 
     },
     logprobs: choice.logprobs,
     finish_reason: choice.finish,
+    stop_reason: choice.stopReason,
     ...(cut.length > 0 && { incomplete_tool_calls: cut }),
     ...(choice.tokenIds && { token_ids: choice.tokenIds }),
   };
@@ -165,11 +170,6 @@ function finished(index: number, choice: CollectedChoice): ChatCompletionChoice 
 
 function toolCall(call: CollectedCall): ChatCompletionToolCall {
   return { id: call.id, type: 'function', function: { name: call.name, arguments: call.arguments } };
-}
-
-function olderReasoning(delta: object): string | undefined {
-  const text = 'reasoning_content' in delta ? delta.reasoning_content : undefined;
-  return typeof text === 'string' ? text : undefined;
 }
 
 function incompleteStream(what: string): TokenprismError {

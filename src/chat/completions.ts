@@ -38,6 +38,8 @@ export interface CompletionsHost {
   readonly device: DeviceReport;
   /** The loaded model's. */
   readonly vocabulary: TokenText;
+  /** Tokens with which the model ends its turn. */
+  readonly eosTokenIds: readonly number[];
   createParser(request: ParserRequest): Parser;
   /** `null` when a request can be sent now; else resolves when it can, or rejects with why none can. */
   ready(): Promise<void> | null;
@@ -76,7 +78,9 @@ export class Completions {
     // No wait without need: requests reach the worker in the order of the calls.
     if (ready) await unlessAborted(ready, options.signal);
     const stream = this.#start(request, options);
-    return request.stream ? stream : await collectCompletion(stream);
+    if (request.stream) return stream;
+    const completion = await collectCompletion(stream);
+    return request.placement?.completion(completion) ?? completion;
   }
 
   #start(
@@ -99,7 +103,7 @@ export class Completions {
             onProgress?.({ state: message.state, done: message.done ?? null, total: message.total ?? null });
           }
           const step = answer.handle(message);
-          chunks.push(step.chunks);
+          chunks.push(request.placement?.chunks(step.chunks) ?? step.chunks);
           for (const { choice, at } of step.cuts) generation.cut(choice, at);
           if (step.done) settle(() => chunks.end());
         } catch (error) {
@@ -121,6 +125,8 @@ export class Completions {
   #assembly(request: PreparedRequest, incompleteToolCalls: IncompleteToolCalls): AnswerAssembly {
     const host = this.#host;
     const { job, declaredTools, callsInHistory, returnTokenIds } = request;
+    const { stopTokenIds = [] } = job;
+    const ownEnds = job.ignoreEos ? [] : host.eosTokenIds;
     const tellsTokens = returnTokenIds || typeof job.logprobs === 'number';
     return new AnswerAssembly({
       model: host.context.modelId,
@@ -128,6 +134,9 @@ export class Completions {
       choices: job.choices,
       stop: request.stop,
       minTokens: job.minTokens,
+      // The model's own end is no stop, wherever else it is named.
+      stopTokenIds: stopTokenIds.filter((id) => !ownEnds.includes(id)),
+      echo: request.echo,
       record: tellsTokens ? { vocabulary: host.vocabulary, withIds: returnTokenIds } : null,
       parallelToolCalls: request.parallelToolCalls,
       deliverCalls: request.deliverCalls,
@@ -141,8 +150,10 @@ export class Completions {
           tools: declaredTools,
           templateArguments: job.templateArguments,
           callsInHistory,
-          stopTokenIds: job.stopTokenIds,
+          stopTokenIds: [...stopTokenIds, ...ownEnds],
+          showsControlTokens: !request.skipSpecialTokens,
           promptTokenIds,
+          promptEnd: job.promptEnd,
           grammar: leadOf(job.constraint),
         }),
     });

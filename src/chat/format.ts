@@ -2,6 +2,7 @@ import type { Vocabulary } from '../detokenizer/vocabulary.ts';
 import { checkVocabulary, loadFormat, recogniseFormat } from '../formats/index.ts';
 import { createParser, type HeldAnswer, heldFormat } from '../parser/index.ts';
 import type { Parser } from '../parser/parser.ts';
+import { continuedText, type PromptEnd } from '../protocol.ts';
 import type { DeclaredTool } from './tools.ts';
 
 export interface FormatOptions {
@@ -28,8 +29,11 @@ export interface ParserRequest {
   tools: readonly DeclaredTool[];
   templateArguments: Record<string, unknown>;
   callsInHistory: number;
+  /** Tokens that end the answer. */
   stopTokenIds?: readonly number[];
+  showsControlTokens?: boolean;
   promptTokenIds: Uint32Array;
+  promptEnd?: PromptEnd;
   /** Set when a grammar leads the answer behind its reasoning. */
   grammar: HeldAnswer | null;
 }
@@ -98,7 +102,9 @@ export async function chooseFormat(
         templateArguments: request.templateArguments,
         prompt: { ids: request.promptTokenIds },
         callsInHistory: request.callsInHistory,
+        continues: continuedText(request.promptEnd),
         stopTokenIds: request.stopTokenIds,
+        showsControlTokens: request.showsControlTokens,
       }),
   };
 }

@@ -1,5 +1,6 @@
 import type { TemplateMessage } from '../protocol.ts';
 import { badType, badValue, type Fields, isObject, shown } from './fields.ts';
+import { untagged } from './reasoning-field.ts';
 
 const roles = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
 type Role = (typeof roles)[number];
@@ -27,8 +28,12 @@ const emptyOnly = ['refusal', 'audio', 'annotations', 'function_call'];
 
 type TemplateCall = NonNullable<TemplateMessage['tool_calls']>[number];
 
-/** Checks the messages and brings them into the form that a chat template reads. */
-export function readMessages(value: unknown): TemplateMessage[] {
+/**
+ * Checks the messages and brings them into the form that a chat template reads.
+ *
+ * @param tagged the assistant's content may begin with its reasoning between `<think>` tags
+ */
+export function readMessages(value: unknown, tagged = false): TemplateMessage[] {
   if (!Array.isArray(value)) throw badType('messages', 'an array of messages', value);
   if (value.length === 0) {
     throw badValue('messages', "'messages' is empty; add at least one message.", 'empty_array');
@@ -36,6 +41,9 @@ export function readMessages(value: unknown): TemplateMessage[] {
   const callIds = new Set<string>();
   return value.map((message, index) => {
     const read = readMessage(message, `messages[${index}]`, callIds);
+    if (tagged && read.role === 'assistant' && read.reasoning === undefined) {
+      Object.assign(read, untagged(read.content ?? ''));
+    }
     for (const call of read.tool_calls ?? []) callIds.add(call.id);
     return read;
   });
@@ -86,8 +94,7 @@ function readAssistant(message: Fields, path: string, read: TemplateMessage): Te
   const reasoning =
     optionalText(message, 'reasoning', path) ?? optionalText(message, 'reasoning_content', path);
   const calls = readCalls(message.tool_calls, `${path}.tool_calls`);
-  // Templates know either name.
-  if (reasoning !== undefined) Object.assign(read, { reasoning, reasoning_content: reasoning });
+  if (reasoning !== undefined) read.reasoning = reasoning;
   if (calls.length > 0) read.tool_calls = calls;
   const { content } = message;
   if (content === undefined && reasoning === undefined && calls.length === 0) {

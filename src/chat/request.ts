@@ -12,6 +12,8 @@ import {
   shown,
 } from './fields.ts';
 import { readMessages } from './messages.ts';
+import { type Echo, readPromptEnd } from './prompt-end.ts';
+import { type ReasoningField, ReasoningPlacement, reasoningFields } from './reasoning-field.ts';
 import { readTokenFields } from './token-fields.ts';
 import { type DeclaredTool, readTools } from './tools.ts';
 
@@ -25,6 +27,8 @@ export interface RequestContext extends ConstraintContext {
   toolCalling: boolean;
   /** Why tools cannot be used with this model; `null` where they can. */
   toolsUnavailable: string | null;
+  /** Where answers have their reasoning unless the request says. Default `reasoning`. */
+  reasoningField?: ReasoningField;
 }
 
 /** A request that was found good. */
@@ -38,6 +42,11 @@ export interface PreparedRequest {
   deliverCalls: boolean;
   deliverReasoning: boolean;
   returnTokenIds: boolean;
+  /** `false`: control tokens are text. */
+  skipSpecialTokens: boolean;
+  echo: Echo | null;
+  /** Puts the reasoning elsewhere than in `reasoning`. */
+  placement: ReasoningPlacement | null;
   declaredTools: DeclaredTool[];
   /** Calls in the assistant messages, for call ids that count on. */
   callsInHistory: number;
@@ -77,6 +86,11 @@ const honoured = new Set([
   'min_tokens',
   'ignore_eos',
   'return_token_ids',
+  'add_generation_prompt',
+  'continue_final_message',
+  'echo',
+  'skip_special_tokens',
+  'reasoning_field',
 ]);
 
 /** Bookkeeping of a hosted service; nothing here depends on it. */
@@ -98,7 +112,8 @@ export function prepareRequest(body: unknown, context: RequestContext): Prepared
   if (!isObject(body)) throw badType('body', 'an object with messages', body);
   checkFieldNames(body);
   checkModel(body.model, context.modelId);
-  const messages = readMessages(body.messages);
+  const reasoningField = readReasoningField(body, context.reasoningField ?? 'reasoning');
+  const messages = readMessages(body.messages, reasoningField === 'content');
   const tools = readTools(body);
   const offered = context.toolCalling ? tools.offered : null;
   if (offered && context.toolsUnavailable) {
@@ -118,11 +133,13 @@ export function prepareRequest(body: unknown, context: RequestContext): Prepared
   const maxTokens = readMaxTokens(body);
   const constraint = readConstraint(body, { ...tools, offered }, parallelToolCalls, context);
   const tokenFields = readTokenFields(body, context.vocabularySize, { maxTokens, constraint });
+  const { promptEnd, echo } = readPromptEnd(body, messages, constraint);
   return {
     job: {
       messages,
       tools: offered,
       templateArguments: readTemplateArguments(body),
+      promptEnd,
       sampling: readSampling(body),
       maxTokens,
       choices: numberField(body, 'n', { min: 1, max: mostChoices, integer: true }) ?? 1,
@@ -139,6 +156,9 @@ export function prepareRequest(body: unknown, context: RequestContext): Prepared
     deliverCalls: tools.choice !== 'none',
     deliverReasoning,
     returnTokenIds: returnTokenIds && deliverReasoning,
+    skipSpecialTokens: booleanField(body, 'skip_special_tokens', true),
+    echo: echo && { ...echo, reasoning: deliverReasoning ? echo.reasoning : null },
+    placement: reasoningField === 'reasoning' ? null : new ReasoningPlacement(reasoningField),
     declaredTools: tools.declared,
     callsInHistory: messages.reduce((count, message) => count + (message.tool_calls?.length ?? 0), 0),
   };
@@ -166,6 +186,16 @@ function checkModel(model: unknown, loaded: string): void {
       { param: 'model', code: 'model_not_found' },
     );
   }
+}
+
+function readReasoningField(body: Fields, otherwise: ReasoningField): ReasoningField {
+  const field = body.reasoning_field ?? otherwise;
+  const known = reasoningFields.find((name) => name === field);
+  if (known) return known;
+  throw badValue(
+    'reasoning_field',
+    `'reasoning_field' must be one of ${reasoningFields.join(', ')}; got ${shown(field)}.`,
+  );
 }
 
 /** With a reasoning effort and no word on thinking, the effort decides it. */

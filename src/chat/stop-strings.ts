@@ -1,7 +1,7 @@
-/** What may be delivered now, and whether a stop string was met (its text and all after it are dropped). */
+/** What may be delivered now, and the stop string that was met, if any (its text and all after it are dropped). */
 export interface StopResult {
   text: string;
-  matched: boolean;
+  matched: string | null;
 }
 
 /**
@@ -17,16 +17,16 @@ export class StopStrings {
   }
 
   push(text: string): StopResult {
-    if (this.#strings.length === 0) return { text, matched: false };
+    if (this.#strings.length === 0) return { text, matched: null };
     const pending = this.#held + text;
-    const start = this.#firstMatch(pending);
-    if (start !== null) {
+    const match = this.#firstMatch(pending);
+    if (match !== null) {
       this.#held = '';
-      return { text: pending.slice(0, start), matched: true };
+      return { text: pending.slice(0, match.start), matched: match.string };
     }
     const keep = this.#heldLength(pending);
     this.#held = pending.slice(pending.length - keep);
-    return { text: pending.slice(0, pending.length - keep), matched: false };
+    return { text: pending.slice(0, pending.length - keep), matched: null };
   }
 
   /** Gives out what is held back: no stop string can continue it any more. */
@@ -36,20 +36,20 @@ export class StopStrings {
     return held;
   }
 
-  /** Start of the match that ends first; of several that end there, the longest. */
-  #firstMatch(text: string): number | null {
-    let start: number | null = null;
+  /** The match that ends first; of several that end there, the longest. */
+  #firstMatch(text: string): { start: number; string: string } | null {
+    let first: { start: number; string: string } | null = null;
     let end = Number.POSITIVE_INFINITY;
     for (const string of this.#strings) {
-      const at = text.indexOf(string);
-      if (at < 0) continue;
-      const matchEnd = at + string.length;
-      if (matchEnd < end || (matchEnd === end && start !== null && at < start)) {
-        start = at;
+      const start = text.indexOf(string);
+      if (start < 0) continue;
+      const matchEnd = start + string.length;
+      if (matchEnd < end || (matchEnd === end && first !== null && start < first.start)) {
+        first = { start, string };
         end = matchEnd;
       }
     }
-    return start;
+    return first;
   }
 
   /** Length of the longest end of `text` that begins a stop string. */

@@ -14,6 +14,7 @@ import type {
   ChatCompletionMessageParam as OpenAIMessageParam,
 } from 'openai/resources/chat/completions';
 import type { DeviceReport, RequestState, Timings } from '../protocol.ts';
+import type { ReasoningField } from './reasoning-field.ts';
 
 export type { ChatCompletionFunctionTool, ChatCompletionTool } from 'openai/resources/chat/completions';
 
@@ -103,6 +104,16 @@ export interface ChatCompletionCreateParamsBase extends HonouredFields, IgnoredF
   ignore_eos?: boolean | null;
   /** `true`: choices carry `token_ids`, the answer or the first chunk `prompt_token_ids`. */
   return_token_ids?: boolean | null;
+  /** `false`: control tokens are text of the answer, but for the one that ends it. Default `true`. */
+  skip_special_tokens?: boolean | null;
+  /** `false`: the prompt ends behind the last message, and does not begin the model's turn. Default `true`. */
+  add_generation_prompt?: boolean | null;
+  /** `true`: the model goes on with the text of the last message, which is the assistant's. */
+  continue_final_message?: boolean | null;
+  /** `true`: the answer begins with the text of the last message, which is the assistant's. */
+  echo?: boolean | null;
+  /** Where the answer has its reasoning, and messages theirs. Default as `createEngine` has it: `reasoning`. */
+  reasoning_field?: ReasoningField | null;
   /** `true`: the answer, or the last chunk, carries {@link RequestDetails} as `tokenprism`. Default `false`. */
   include_details?: boolean | null;
 }
@@ -161,6 +172,8 @@ export type FinishReason = OpenAIChatCompletionChunk.Choice['finish_reason'];
 export interface ChatCompletionMessage extends Omit<OpenAIMessage, 'tool_calls'> {
   /** `null` without any. */
   reasoning: string | null;
+  /** With `reasoning_field` `reasoning_content` or `both`. */
+  reasoning_content?: string | null;
   /** Whole calls only; absent without any. */
   tool_calls?: ChatCompletionToolCall[];
 }
@@ -169,6 +182,8 @@ export interface ChatCompletionChoice extends Omit<OpenAIChatCompletion.Choice, 
   message: ChatCompletionMessage;
   /** Calls that were cut inside their arguments, with the raw partial text. Never run them. */
   incomplete_tool_calls?: ChatCompletionToolCall[];
+  /** The stop string, or the id of the stop token, that ended the answer; `null` where nothing of both did. */
+  stop_reason: string | number | null;
   /** All tokens that count in `usage`, markers and the end included. */
   token_ids?: number[];
 }
@@ -184,12 +199,16 @@ export type ChatCompletionToolCallDelta = OpenAIChatCompletionChunk.Choice.Delta
 
 export interface ChatCompletionDelta extends OpenAIChatCompletionChunk.Choice.Delta {
   reasoning?: string | null;
+  /** With `reasoning_field` `reasoning_content` or `both`. */
+  reasoning_content?: string | null;
 }
 
 export interface ChatCompletionChunkChoice extends Omit<OpenAIChatCompletionChunk.Choice, 'delta'> {
   delta: ChatCompletionDelta;
   /** On the last chunk of the choice: the `index` of each call that was cut inside its arguments. */
   incomplete_tool_calls?: number[];
+  /** On the last chunk of the choice, as in a whole answer. */
+  stop_reason?: string | number | null;
   /** The tokens behind those of the chunk before, up to the last one of this chunk's text. */
   token_ids?: number[];
 }

@@ -130,6 +130,7 @@ class EngineCore implements CompletionsHost {
       format: { reasoning: format.report.reasoning, tools: format.report.tools },
       toolStrictness: this.#options.toolStrictness,
       strictToolCalling: this.#options.strictToolCalling,
+      reasoningField: this.#options.reasoningField,
     };
   }
 
@@ -143,6 +144,10 @@ class EngineCore implements CompletionsHost {
 
   get prepareRequest(): typeof prepareRequest {
     return this.#session.prepareRequest;
+  }
+
+  get eosTokenIds(): readonly number[] {
+    return this.#session.model.eosTokenIds;
   }
 
   get vocabulary(): Vocabulary {

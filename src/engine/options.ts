@@ -1,5 +1,6 @@
 import type { ToolStrictness } from '../chat/constraint.ts';
 import type { FormatOptions } from '../chat/format.ts';
+import type { ReasoningField } from '../chat/reasoning-field.ts';
 import type { IncompleteToolCalls } from '../chat/types.ts';
 import { BadRequestError } from '../errors.ts';
 import type { BackendChoice, DeviceChoice, Dtype, LoadProgress, ModelSource } from '../protocol.ts';
@@ -31,6 +32,8 @@ export interface EngineOptions extends FormatOptions {
   signal?: AbortSignal | null;
   /** Default `separate`. */
   incompleteToolCalls?: IncompleteToolCalls;
+  /** Where answers have their reasoning, and messages theirs, unless a request says; default `reasoning`. */
+  reasoningField?: ReasoningField;
   /** How firmly calls are held to a grammar, at least; default `auto`: by each request and its tools. */
   toolStrictness?: ToolStrictness;
   /** `false`: only `tool_choice` "required" and named hold the model to calls. Default `true`. */
@@ -54,6 +57,7 @@ export interface CheckedOptions {
   job: LoadJob;
   format: FormatOptions;
   incompleteToolCalls: IncompleteToolCalls;
+  reasoningField: ReasoningField;
   toolStrictness: ToolStrictness;
   strictToolCalling: boolean;
   createWorker: () => WorkerPort;
@@ -64,6 +68,8 @@ export interface CheckedOptions {
 const devices: readonly DeviceChoice[] = ['auto', 'webgpu', 'wasm'];
 const dtypes: readonly Dtype[] = ['auto', 'fp32', 'fp16', 'q8', 'q4', 'q4f16', 'int8', 'uint8', 'bnb4'];
 const incompleteModes: readonly IncompleteToolCalls[] = ['separate', 'raw', 'close'];
+/** Not imported: a page need not have what uses them before it has a model. */
+const reasoningFields: readonly ReasoningField[] = ['reasoning', 'reasoning_content', 'both', 'content'];
 const strictnesses: readonly ToolStrictness[] = ['auto', 'function', 'parameter'];
 const known = [
   'model',
@@ -76,6 +82,7 @@ const known = [
   'toolParser',
   'toolCalling',
   'incompleteToolCalls',
+  'reasoningField',
   'toolStrictness',
   'strictToolCalling',
   'worker',
@@ -117,6 +124,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
       options.incompleteToolCalls ?? 'separate',
       incompleteModes,
     ),
+    reasoningField: oneOf('reasoningField', options.reasoningField ?? 'reasoning', reasoningFields),
     toolStrictness: oneOf('toolStrictness', options.toolStrictness ?? 'auto', strictnesses),
     strictToolCalling: options.strictToolCalling ?? true,
     createWorker: options.worker ?? createBundledWorker,

@@ -31,10 +31,14 @@ export interface ParserOptions {
   templateArguments?: Readonly<Record<string, unknown>>;
   /** What the model was given: its ids, or as text what follows the last turn boundary. */
   prompt?: { ids: ArrayLike<number> } | { text: string } | null;
+  /** The prompt ends inside a text of this kind, which the output goes on with. */
+  continues?: 'reasoning' | 'content' | null;
   /** Calls in the messages before, for families that count on. */
   callsInHistory?: number;
   /** Tokens that end the stream: like control tokens, no text unless the format declares them. */
   stopTokenIds?: readonly number[];
+  /** Control tokens that mean nothing to the format are text, but for those that end the stream. Default `false`. */
+  showsControlTokens?: boolean;
 }
 
 /** A parser for one choice of one request. */
@@ -53,11 +57,18 @@ class MessageParser implements Parser {
 
   constructor(options: ParserOptions) {
     const { format, vocabulary = null, tools = [], templateArguments = {}, prompt = null } = options;
-    this.#scanner = vocabulary ? new TokenScanner(format.terminals, vocabulary, options.stopTokenIds) : null;
+    const { stopTokenIds, showsControlTokens, continues = null } = options;
+    this.#scanner = vocabulary
+      ? new TokenScanner(format.terminals, vocabulary, stopTokenIds, showsControlTokens)
+      : null;
     const { channels } = format;
     const start = channels
       ? { state: channels.start, isThinking: true }
-      : startOf(format, templateArguments, prompt && lastPromptMarker(format, prompt, vocabulary));
+      : startOf(
+          format,
+          templateArguments,
+          (prompt && lastPromptMarker(format, prompt, vocabulary)) ?? continuedMarker(continues),
+        );
     this.#machine = new Machine({
       format,
       states: format.states[start.isThinking ? 'thinking' : 'plain'],
@@ -69,8 +80,9 @@ class MessageParser implements Parser {
     });
     if (channels && prompt) this.#readTurn(channels, prompt, vocabulary);
     const { keptAfter, repeatedWith } = format.reasoning ?? {};
-    if (keptAfter !== undefined && start.state === REASONING) this.#machine.preface(keptAfter);
+    if (keptAfter !== undefined && start.state === REASONING && !continues) this.#machine.preface(keptAfter);
     if (repeatedWith !== undefined && templateArguments[repeatedWith] === true) this.#unanswered = '';
+    if (continues) this.#machine.resume(prompt ? endOf(prompt, vocabulary) : '');
   }
 
   /** Reads what the prompt has of the message already. */
@@ -130,6 +142,21 @@ class MessageParser implements Parser {
     }
     return events;
   }
+}
+
+/** The marker that the text which the output goes on with stands behind. */
+function continuedMarker(continues: 'reasoning' | 'content' | null): 'start' | 'end' | null {
+  if (continues === null) return null;
+  return continues === 'reasoning' ? 'start' : 'end';
+}
+
+/** The last text of a prompt. */
+function endOf(
+  prompt: { ids: ArrayLike<number> } | { text: string },
+  vocabulary: TokenReader | null,
+): string {
+  if ('text' in prompt) return prompt.text;
+  return vocabulary?.text(prompt.ids[prompt.ids.length - 1] ?? -1) ?? '';
 }
 
 /** Where the stream begins: the last marker in the prompt's tail decides, without one the format's default. */

@@ -72,6 +72,13 @@ export class Layout {
     this.#pending.push({ channel, text, tokens });
   }
 
+  /** Text stands before that is not delivered; white space is its, not layout. */
+  resume(): void {
+    this.#dropPending();
+    this.#before = 'text';
+    this.#joins = false;
+  }
+
   reasoningStart(): void {
     // Only white space after something visible in the answer is part of it.
     if (this.#before === 'text') this.#deliverPending();

@@ -155,6 +155,13 @@ export class Machine {
     this.#takeEvents();
   }
 
+  /** The output goes on inside a text that the prompt has, and that ends so. */
+  resume(text: string): void {
+    this.#layout.resume();
+    this.#last = text.at(-1) ?? '';
+    this.#before = 'text';
+  }
+
   /** The text appended since the last call of this is one token's. */
   endToken(): void {
     this.#input.positions.add(this.#input.end);

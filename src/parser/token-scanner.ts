@@ -17,7 +17,7 @@ export interface TokenReader {
 /**
  * Feeds the machine from ids. A marker that is a token of its own is known by its id, so that the same letters
  * written with other tokens stay text; so it is with control tokens that a longer marker is spelled with. Other
- * control tokens vanish, and so do those that end the stream.
+ * control tokens vanish, unless they are asked for, and so do those that end the stream.
  */
 export class TokenScanner {
   readonly #vocabulary: TokenReader;
@@ -27,12 +27,19 @@ export class TokenScanner {
   readonly spellings: ReadonlySet<string>;
   readonly #spelledOut: string[] = [];
   readonly #ends: readonly number[];
+  readonly #showsControls: boolean;
   /** The control tokens that other spellings are made with. */
   readonly pieces: ReadonlyMap<string, readonly Piece[]>;
 
-  constructor(terminals: Terminals, vocabulary: TokenReader, ends: readonly number[] = []) {
+  constructor(
+    terminals: Terminals,
+    vocabulary: TokenReader,
+    ends: readonly number[] = [],
+    showsControls = false,
+  ) {
     this.#vocabulary = vocabulary;
     this.#ends = ends;
+    this.#showsControls = showsControls;
     this.#detokenizer = vocabulary.createDetokenizer();
     const byToken = new Set<string>();
     for (const [terminal, declared] of Object.entries(terminals)) {
@@ -60,6 +67,9 @@ export class TokenScanner {
       } else if (this.#vocabulary.isSpecial(id)) {
         this.flush(machine);
         if (this.#isPartOfMarker(id)) machine.appendControl(this.#vocabulary.text(id));
+        else if (this.#showsControls && !this.#ends.includes(id)) {
+          machine.appendText(this.#vocabulary.text(id));
+        }
       } else if (this.#ends.includes(id)) this.flush(machine);
       else machine.appendText(this.#detokenizer.push(id));
       if (countsTokens) machine.endToken();

@@ -2,7 +2,7 @@ import { Vocabulary } from '../../src/detokenizer/vocabulary.ts';
 import { BadRequestError } from '../../src/errors.ts';
 import { checkVocabulary, loadFormat } from '../../src/formats/index.ts';
 import { type MessageFormat, spellings } from '../../src/parser/format.ts';
-import type { GenerateJob, TokenTable } from '../../src/protocol.ts';
+import { continuedText, type GenerateJob, type TokenTable } from '../../src/protocol.ts';
 import { ChoiceConstraint } from './constraint.ts';
 import { EbnfGrammar } from './ebnf.ts';
 import { GrammarEngine } from './engine.ts';
@@ -64,7 +64,9 @@ export class Constraints {
     checkVocabulary(format, this.#vocabulary);
     const grammar = new EbnfGrammar(this.#markers.keys());
     const vocabulary = this.#vocabulary;
-    const gate = () => new ReasoningGate({ format, vocabulary, promptTokenIds, templateArguments });
+    const continues = continuedText(job.promptEnd);
+    const gate = () =>
+      new ReasoningGate({ format, vocabulary, promptTokenIds, templateArguments, continues });
     let isWhole = true;
     const [root, compiled] = await namingField(constraint, async () => {
       const made = withinAllowance(() =>
@@ -92,7 +94,15 @@ export class Constraints {
         encode: spellsForcedText ? this.#options.encode : null,
         check: isWhole
           ? null
-          : (ids) => checkAnswer(ids, { constraint, format, vocabulary, promptTokenIds, templateArguments }),
+          : (ids) =>
+              checkAnswer(ids, {
+                constraint,
+                format,
+                vocabulary,
+                promptTokenIds,
+                templateArguments,
+                continues,
+              }),
       });
   }
 

@@ -10,6 +10,7 @@ export interface PostCheckOptions {
   vocabulary: TokenReader;
   promptTokenIds: ArrayLike<number>;
   templateArguments: Readonly<Record<string, unknown>>;
+  continues?: 'reasoning' | 'content' | null;
 }
 
 /**
@@ -29,6 +30,7 @@ export function checkAnswer(ids: readonly number[], options: PostCheckOptions): 
     vocabulary: options.vocabulary,
     templateArguments: options.templateArguments,
     prompt: { ids: options.promptTokenIds },
+    continues: options.continues,
     tools: functions.map(({ name, schema }) => ({ name, parameters: schema === true ? undefined : schema })),
   });
   const made: { name: string; json: string; isWhole: boolean }[] = [];

@@ -12,6 +12,8 @@ export interface ReasoningGateOptions {
   vocabulary: TokenReader;
   promptTokenIds: ArrayLike<number>;
   templateArguments: Readonly<Record<string, unknown>>;
+  /** The prompt ends inside a text of this kind. */
+  continues?: 'reasoning' | 'content' | null;
 }
 
 export const BACKTICK = '`';
@@ -34,7 +36,7 @@ export class ReasoningGate {
   #isOpen: boolean;
   #isUndecided = false;
 
-  constructor({ format, vocabulary, promptTokenIds, templateArguments }: ReasoningGateOptions) {
+  constructor({ format, vocabulary, promptTokenIds, templateArguments, continues }: ReasoningGateOptions) {
     const { reasoning } = format;
     this.#vocabulary = vocabulary;
     this.#parser = reasoning
@@ -43,6 +45,7 @@ export class ReasoningGate {
           vocabulary,
           templateArguments,
           prompt: { ids: promptTokenIds },
+          continues,
         })
       : null;
     this.#isOpen = !this.#parser?.inReasoning;

@@ -45,6 +45,13 @@ export class SpellingMarks {
     return this.#markText(text, (section) => this.#added.isControl(section));
   }
 
+  /** A private character that marks nothing but a place; `strip` takes it out too. */
+  place(): string {
+    const character = this.#unused();
+    this.#characters.add(character);
+    return character;
+  }
+
   #markAny(value: unknown): unknown {
     if (typeof value === 'string') return this.#markText(value);
     if (Array.isArray(value)) return value.map((item) => this.#markAny(item));
@@ -71,10 +78,15 @@ export class SpellingMarks {
   #markOf(spelling: string, marks: Map<string, string>): string {
     const known = marks.get(spelling);
     if (known !== undefined) return known;
-    let character = String.fromCharCode(this.#nextCode++);
-    while (this.#taken.includes(character)) character = String.fromCharCode(this.#nextCode++);
+    const character = this.#unused();
     marks.set(spelling, character);
     this.#characters.add(character);
+    return character;
+  }
+
+  #unused(): string {
+    let character = String.fromCharCode(this.#nextCode++);
+    while (this.#taken.includes(character)) character = String.fromCharCode(this.#nextCode++);
     return character;
   }
 

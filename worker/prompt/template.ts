@@ -1,7 +1,8 @@
 import { Template } from '@huggingface/jinja';
 import { BadRequestError, ModelLoadError } from '../../src/errors.ts';
-import type { GenerateJob, TemplateMessage } from '../../src/protocol.ts';
+import { continuedText, type GenerateJob, type TemplateMessage } from '../../src/protocol.ts';
 import { type TurnHeader, turnHeader, type WrittenOutputs } from './outputs.ts';
+import { placeReasoning, type ReasoningForm, type RenderedMessage, reasoningForm } from './reasoning.ts';
 import { SpellingMarks } from './spellings.ts';
 import type { PromptTokenizer } from './tokenizer.ts';
 
@@ -11,6 +12,9 @@ export interface RenderedPrompt {
   /** What stands before the answer; `null` where answers can't be found again. */
   header: TurnHeader | null;
 }
+
+/** A conversation, and how far its prompt goes. */
+export type ConversationJob = Pick<GenerateJob, 'messages' | 'tools' | 'templateArguments' | 'promptEnd'>;
 
 /** Variables that the renderer sets itself; a request must not replace them. */
 const reserved = ['messages', 'tools', 'add_generation_prompt'];
@@ -32,6 +36,7 @@ export class ChatTemplate {
   readonly #default: Template;
   /** Some models have a second template for requests with tools. */
   readonly #withTools: Template;
+  readonly #reasoningForms: { standard: ReasoningForm; withTools: ReasoningForm };
   readonly #specialTokens: Record<string, string> = {};
   readonly #written: WrittenOutputs | null;
 
@@ -53,6 +58,10 @@ export class ChatTemplate {
     this.source = sources.standard;
     this.#default = parse(sources.standard);
     this.#withTools = sources.withTools === null ? this.#default : parse(sources.withTools);
+    this.#reasoningForms = {
+      standard: reasoningForm(sources.standard),
+      withTools: reasoningForm(sources.withTools ?? sources.standard),
+    };
     for (const name of specialTokenNames) {
       const content = tokenContent(tokenizerConfig[name]);
       if (content !== null) this.#specialTokens[name] = content;
@@ -60,13 +69,13 @@ export class ChatTemplate {
   }
 
   /**
-   * Renders and tokenizes, ready for the model's next turn. Special tokens that people's strings spell become
+   * Renders and tokenizes, up to where the model goes on. Special tokens that people's strings spell become
    * ordinary tokens. So do those in the calls that the assistant made, and control tokens in what it said and
    * thought: they can only have been spelled. Its other markup stays, for templates that take messages apart at it.
    *
    * @throws BadRequestError when the template refuses the conversation
    */
-  render(job: Pick<GenerateJob, 'messages' | 'tools' | 'templateArguments'>): RenderedPrompt {
+  render(job: ConversationJob): RenderedPrompt {
     for (const name of reserved) {
       if (Object.hasOwn(job.templateArguments, name)) {
         throw new BadRequestError(`chat_template_kwargs must not set ${name}.`, {
@@ -79,15 +88,23 @@ export class ChatTemplate {
       this.#tokenizer.added,
       JSON.stringify([job.messages, job.tools, job.templateArguments]) + this.source,
     );
+    const { promptEnd = 'turn' } = job;
+    const continued = continuedText(promptEnd);
+    const end = continued && marks.place();
+    const { standard, withTools } = this.#reasoningForms;
+    const messages = placeReasoning(
+      continued && end ? withEnd(job.messages, continued, end) : job.messages,
+      job.tools === null ? standard : withTools,
+    );
     const variables = {
       ...this.#specialTokens,
       ...marks.mark(job.templateArguments),
-      messages: job.messages.map((message) => {
+      messages: messages.map((message) => {
         const parsed = withParsedArguments(message);
         return message.role === 'assistant' ? withMarks(parsed, marks) : marks.mark(parsed);
       }),
       tools: job.tools === null ? null : marks.mark(job.tools),
-      add_generation_prompt: true,
+      add_generation_prompt: promptEnd === 'turn',
     };
     const template = job.tools === null ? this.#default : this.#withTools;
     let rendered: string;
@@ -101,6 +118,7 @@ export class ChatTemplate {
         cause,
       });
     }
+    if (continued && end) rendered = upTo(rendered, end, continued);
     const sections = marks.split(rendered);
     const recalled = this.#written?.recall(sections) ?? sections;
     const isPlain = recalled === sections && !marks.any;
@@ -124,11 +142,37 @@ export class ChatTemplate {
   }
 }
 
-function withMarks(message: TemplateMessage, marks: SpellingMarks): TemplateMessage {
+/** The messages with a mark at the end of the last one's text. */
+function withEnd(
+  messages: readonly TemplateMessage[],
+  field: 'content' | 'reasoning',
+  end: string,
+): TemplateMessage[] {
+  const last = messages.at(-1)!;
+  return [...messages.slice(0, -1), { ...last, [field]: (last[field] ?? '') + end }];
+}
+
+function upTo(rendered: string, end: string, field: 'content' | 'reasoning'): string {
+  const at = rendered.lastIndexOf(end);
+  if (at >= 0) return rendered.slice(0, at);
+  throw new BadRequestError(
+    `The model's chat template leaves the ${field} of the last message out, so that it can't be continued.`,
+    { param: 'continue_final_message', code: 'chat_template_error' },
+  );
+}
+
+function withMarks(message: RenderedMessage, marks: SpellingMarks): RenderedMessage {
   const marked = { ...message };
-  for (const field of ['content', 'reasoning', 'reasoning_content'] as const) {
+  for (const field of ['content', 'reasoning', 'reasoning_content', 'thinking'] as const) {
     const text = message[field];
     if (typeof text === 'string') marked[field] = marks.markControls(text);
+  }
+  if (Array.isArray(message.content)) {
+    marked.content = message.content.map((block) =>
+      block.type === 'text'
+        ? { ...block, text: marks.markControls(block.text) }
+        : { ...block, thinking: marks.markControls(block.thinking) },
+    );
   }
   if (message.tool_calls) marked.tool_calls = marks.mark(message.tool_calls);
   return marked;
@@ -183,7 +227,7 @@ function tokenContent(token: unknown): string | null {
 }
 
 /** Templates iterate over arguments, so JSON text is parsed; what does not parse stays text. */
-function withParsedArguments(message: TemplateMessage): TemplateMessage {
+function withParsedArguments(message: RenderedMessage): RenderedMessage {
   if (!message.tool_calls) return message;
   return {
     ...message,

@@ -139,6 +139,7 @@ describe('ChoiceAssembly', () => {
         index: 0,
         delta: {},
         finish_reason: 'length',
+        stop_reason: null,
         incomplete_tool_calls: [1],
       });
       expect(parts.filter((part) => part.incomplete_tool_calls)).toHaveLength(1);

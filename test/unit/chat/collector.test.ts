@@ -66,6 +66,7 @@ describe('collectCompletion', () => {
           },
           logprobs: null,
           finish_reason: 'tool_calls',
+          stop_reason: null,
         },
       ],
       usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },

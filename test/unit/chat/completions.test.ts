@@ -30,7 +30,7 @@ describe('chat.completions.create', () => {
       [{ index: 0, delta: { role: 'assistant' }, finish_reason: null }],
       [{ index: 0, delta: { content: 'a' }, finish_reason: null }],
       [{ index: 0, delta: { content: 'bc' }, finish_reason: null }],
-      [{ index: 0, delta: {}, finish_reason: 'stop' }],
+      [{ index: 0, delta: {}, finish_reason: 'stop', stop_reason: null }],
     ]);
     for (const chunk of chunks) {
       expect(chunk).toMatchObject({ id: chunks[0]?.id, object: 'chat.completion.chunk', model: 'tiny' });

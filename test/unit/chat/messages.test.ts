@@ -194,12 +194,11 @@ describe('messages', () => {
         role: 'assistant',
         content: null,
         reasoning: 'Look it up.',
-        reasoning_content: 'Look it up.',
         tool_calls: [templateCall('a', { a: 1 }), templateCall('b', {}), templateCall('c', 'not json')],
       },
       { role: 'tool', tool_call_id: 'a', content: '5' },
-      { role: 'assistant', content: 'Five.', reasoning: 'Done.', reasoning_content: 'Done.' },
-      { role: 'assistant', content: '', reasoning: 'Only thought.', reasoning_content: 'Only thought.' },
+      { role: 'assistant', content: 'Five.', reasoning: 'Done.' },
+      { role: 'assistant', content: '', reasoning: 'Only thought.' },
     ]);
     expect(callsInHistory).toBe(3);
   });

@@ -277,6 +277,7 @@ describe('prepareRequest', () => {
         messages: [user],
         tools: null,
         templateArguments: {},
+        promptEnd: 'turn',
         sampling: {},
         maxTokens: null,
         choices: 1,
@@ -295,6 +296,9 @@ describe('prepareRequest', () => {
       deliverCalls: true,
       deliverReasoning: true,
       returnTokenIds: false,
+      skipSpecialTokens: true,
+      echo: null,
+      placement: null,
       declaredTools: [],
       callsInHistory: 0,
     });

@@ -87,6 +87,7 @@ export class ScriptedHost implements CompletionsHost {
   };
   readonly prepareRequest = prepareRequest;
   readonly device = device;
+  readonly eosTokenIds = [2041];
   /** Token `n` is the letter of that number, `a` for 0. */
   readonly vocabulary = {
     text: (id: number) => String.fromCharCode(97 + id),

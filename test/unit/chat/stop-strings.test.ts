@@ -8,7 +8,7 @@ function run(stops: string[], pieces: string[]): { text: string; matched: boolea
   for (const piece of pieces) {
     const result = matcher.push(piece);
     text += result.text;
-    if (result.matched) return { text, matched: true };
+    if (result.matched !== null) return { text, matched: true };
   }
   return { text: text + matcher.release(), matched: false };
 }
@@ -26,9 +26,9 @@ function expected(stops: string[], text: string): { text: string; matched: boole
 describe('StopStrings', () => {
   it('delivers the text before the match and nothing of what is held back', () => {
     const matcher = new StopStrings(['END']);
-    expect(matcher.push('all EN')).toEqual({ text: 'all ', matched: false });
-    expect(matcher.push('E')).toEqual({ text: 'EN', matched: false });
-    expect(matcher.push('ND and more')).toEqual({ text: '', matched: true });
+    expect(matcher.push('all EN')).toEqual({ text: 'all ', matched: null });
+    expect(matcher.push('E')).toEqual({ text: 'EN', matched: null });
+    expect(matcher.push('ND and more')).toEqual({ text: '', matched: 'END' });
   });
 
   it('gives out a beginning that came to nothing', () => {
