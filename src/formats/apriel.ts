@@ -6,7 +6,7 @@
  * <tool_calls>[{"name": "f", "arguments": {"a": 1}, "id": "0"}]</tool_calls>
  * ```
  *
- * The prompt ends with the first phrase. 1.5 spells the tags and phrases in ordinary tokens and closes its answers;
+ * The prompt ends with the first phrase; in an answer it is text. 1.5 spells the tags and phrases in ordinary tokens and closes its answers;
  * 1.6 has tokens for the tags and `[BEGIN FINAL RESPONSE]`, and closes none. Rests on the chat templates and model
  * cards of ServiceNow-AI/Apriel-1.5-15b-Thinker and ServiceNow-AI/Apriel-1.6-15b-Thinker.
  */
@@ -29,7 +29,10 @@ export const family: Family = {
         token: 'optional',
         literalWhenOff: false,
         others: { FINAL_END: { text: '[END FINAL RESPONSE]', token: 'optional' } },
-        contentMarkers: { FINAL_END: { to: CONTENT, when: 'unquoted', do: ['edge'] } },
+        contentMarkers: {
+          THINK_START: { to: CONTENT, do: ['literal'] },
+          FINAL_END: { to: CONTENT, when: 'unquoted', do: ['edge'] },
+        },
       }),
       recognise: ({ chatTemplate }) => chatTemplate.includes(FINAL),
     },

@@ -40,12 +40,16 @@ const joined = (server: string, tool: string) => [
   `mcp__${server}__${tool}`,
 ];
 
+/** What stands behind an opening tag, up to the next tag; empty without it. */
+function textBehind(tag: string, header: string): string {
+  const at = header.indexOf(tag);
+  return at < 0 ? '' : /^[^<]*/.exec(header.slice(at + tag.length))![0].trim();
+}
+
 /** The declared name, or the tool's. */
 function readName(header: string, isDeclared: (name: string) => boolean): string | null {
-  const [before, after] = header.split(TOOL);
-  const server = before!.replace(SERVER, '').replace(SERVER_END, '').trim();
-  // Without a tag of its own the tool stands where the server should.
-  const tool = after === undefined ? server : after.replace(TOOL_END, '').trim();
+  const server = textBehind(SERVER, header);
+  const tool = textBehind(TOOL, header);
   if (tool === '') return null;
   return [tool, ...joined(server, tool)].find(isDeclared) ?? tool;
 }

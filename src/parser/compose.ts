@@ -45,9 +45,9 @@ export function compose(reasoning: ReasoningFormat | null, tools: ToolFormat | n
     text: 'content',
     on: {
       ...openers,
-      ...reasoning.contentMarkers,
       [start]: { to: REASONING, when: 'unquoted', do: ['reasoning-start'] },
       ...(isToken && { [end]: { to: CONTENT, when: 'unquoted' } }),
+      ...reasoning.contentMarkers,
     },
   };
   const openersInReasoning = reasoning.callEndsReasoning

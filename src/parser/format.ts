@@ -205,7 +205,7 @@ export interface ReasoningFormat {
   readSwitch?: (templateArguments: Readonly<Record<string, unknown>>) => boolean | undefined;
   /** Terminal of a line that says what the block is, and is none of its text. */
   label?: string;
-  /** Transitions of markers that the family puts around or into its answers. */
+  /** Transitions of markers that the family puts around or into its answers; they go before those of `start` and `end`. */
   contentMarkers?: State['on'];
   /** The template argument that makes an answer which stayed blank repeat the reasoning. */
   repeatedWith?: string;

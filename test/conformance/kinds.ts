@@ -206,19 +206,14 @@ function addJson(kinds: Kinds, { open = '', close = '', head, tail = '' }: Write
   });
 }
 
-function addThoughts(kinds: Kinds, { think = ['<think>', '</think>'], isSpelled, drafts }: Writer): void {
+function addThoughts(
+  kinds: Kinds,
+  { think = ['<think>', '</think>'], isSpelled, drafts, thinksOnce }: Writer,
+): void {
   const [start, end] = think;
   const run = kinds.run(PING);
   kinds.thinking('a thought, then a call', `${start}Hm.${end}${run}`, { reasoning: 'Hm.', calls: [PING] });
-  kinds.thinking('thinking again', `${start}Hm.\n${end}\n${run}\n${start}\nSo.\n${end}\n\nServed.`, {
-    reasoning: 'Hm.So.',
-    content: 'Served.',
-    calls: [PING],
-  });
-  kinds.thinking('thoughts in an answer', `${start}A${end}One. ${start}B${end}Two.`, {
-    reasoning: 'AB',
-    content: 'One. Two.',
-  });
+  if (!thinksOnce) addThinkingAgain(kinds, start, end, run);
   kinds.thinking('a second end marker', `${start}Hm.${end}A${end}B`, {
     reasoning: 'Hm.',
     content: isSpelled ? `A${end}B` : 'AB',
@@ -234,4 +229,16 @@ function addThoughts(kinds: Kinds, { think = ['<think>', '</think>'], isSpelled,
   } else {
     kinds.thinking('a call ends the thought', `${start}Hm. ${run}`, { reasoning: 'Hm.', calls: [PING] });
   }
+}
+
+function addThinkingAgain(kinds: Kinds, start: string, end: string, run: string): void {
+  kinds.thinking('thinking again', `${start}Hm.\n${end}\n${run}\n${start}\nSo.\n${end}\n\nServed.`, {
+    reasoning: 'Hm.So.',
+    content: 'Served.',
+    calls: [PING],
+  });
+  kinds.thinking('thoughts in an answer', `${start}A${end}One. ${start}B${end}Two.`, {
+    reasoning: 'AB',
+    content: 'One. Two.',
+  });
 }

@@ -8,6 +8,8 @@ export interface Writer {
   isSpelled?: boolean;
   /** The request's template arguments that switch thinking on. */
   switch?: Record<string, unknown>;
+  /** Only the prompt opens a thought. */
+  thinksOnce?: boolean;
   /** A call inside a thought is a draft. */
   drafts?: boolean;
   /** Around a run of calls. */
@@ -323,6 +325,7 @@ export const WRITERS: readonly Writer[] = [
   listed('apriel', '<tool_calls>[', ']</tool_calls>', {
     reasoning: 'apriel',
     think: ['Here are my reasoning steps:', '[BEGIN FINAL RESPONSE]'],
+    thinksOnce: true,
   }),
   listed('minimax', '<tool_calls>\n', '\n</tool_calls>', {
     reasoning: 'think_tags',
