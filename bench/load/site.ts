@@ -5,7 +5,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join, normalize } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
@@ -24,12 +23,8 @@ export interface Site {
   close(): Promise<void>;
 }
 
-/**
- * Builds the page and serves it.
- *
- * @param files others, by their path on the server: a file's path on this machine, or bytes
- */
-export async function serveSite(files: ReadonlyMap<string, string | Uint8Array>): Promise<Site> {
+/** Builds the page and serves it. */
+export async function serveSite(): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'tokenprism-load-'));
   await build({
     configFile: path('../../vite.config.ts'),
@@ -41,15 +36,15 @@ export async function serveSite(files: ReadonlyMap<string, string | Uint8Array>)
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url!, 'http://localhost');
     const name = pathname === '/' ? '/index.html' : pathname;
-    const found = files.get(name) ?? join(folder, normalize(name));
+    const file = join(folder, normalize(name));
     try {
-      const size = typeof found === 'string' ? (await stat(found)).size : found.length;
+      const { size } = await stat(file);
       response.writeHead(200, {
         'content-type': types[extname(name)] ?? 'application/octet-stream',
         'content-length': size,
         'cache-control': name === '/index.html' ? 'no-cache' : 'public, max-age=31536000, immutable',
       });
-      await pipeline(typeof found === 'string' ? createReadStream(found) : Readable.from([found]), response);
+      await pipeline(createReadStream(file), response);
     } catch {
       if (!response.headersSent) response.writeHead(404);
       response.end();
