@@ -64,7 +64,7 @@ const noPreload: Plugin = {
 const lazyModules =
   /\/src\/(?:formats\/(?!index\.|template-text\.)|parser\/(?:coercion|delimited|elements|json-|parameters|python-))/;
 
-/** The package: `dist/index.js`, `dist/testing.js`, worker, wasm and model files beside them, declarations. */
+/** The package: `dist/index.js`, `remote.js` and `testing.js`, worker, wasm and model files beside them, declarations. */
 const library: UserConfig = {
   build: {
     outDir: path('dist'),
@@ -76,7 +76,11 @@ const library: UserConfig = {
     assetsInlineLimit: 0,
     // Not Vite's library mode, which inlines every asset as a data URL.
     rolldownOptions: {
-      input: { index: path('src/index.ts'), testing: path('src/testing/index.ts') },
+      input: {
+        index: path('src/index.ts'),
+        remote: path('src/remote/index.ts'),
+        testing: path('src/testing/index.ts'),
+      },
       // The group below needs it; the entries export what they declare all the same.
       preserveEntrySignatures: 'allow-extension',
       output: {

@@ -104,6 +104,36 @@ export class SchemaViolationError extends TokenprismError {
   override readonly status = 500;
 }
 
+/** A remote server takes no key, or wants another one than `apiKey`. */
+export class AuthenticationError extends TokenprismError {
+  override name = 'AuthenticationError' as const;
+  override readonly status = 401;
+}
+
+/** A remote server does not let this key do what was asked. */
+export class PermissionDeniedError extends TokenprismError {
+  override name = 'PermissionDeniedError' as const;
+  override readonly status = 403;
+}
+
+/** A remote server takes no more requests for now. */
+export class RateLimitError extends TokenprismError {
+  override name = 'RateLimitError' as const;
+  override readonly status = 429;
+}
+
+/** A remote server can't be reached, failed, broke its answer off, or gave one that is none of OpenAI's interface. */
+export class RemoteServerError extends TokenprismError {
+  override name = 'RemoteServerError' as const;
+  override readonly status = 502;
+}
+
+/** A remote server said nothing for longer than it may. */
+export class RemoteTimeoutError extends TokenprismError {
+  override name = 'RemoteTimeoutError' as const;
+  override readonly status = 504;
+}
+
 const classes = {
   TokenprismError,
   BadRequestError,
@@ -116,6 +146,11 @@ const classes = {
   WorkerError,
   EngineClosedError,
   SchemaViolationError,
+  AuthenticationError,
+  PermissionDeniedError,
+  RateLimitError,
+  RemoteServerError,
+  RemoteTimeoutError,
 };
 
 export type ErrorName = keyof typeof classes;

@@ -39,12 +39,17 @@ export type { GpuMemory } from './engine/connection.ts';
 export { createEngine, type Engine, type EngineState, type EngineStatus } from './engine/engine.ts';
 export type { EngineOptions, EngineProgress } from './engine/options.ts';
 export {
+  AuthenticationError,
   BadRequestError,
   DeviceLostError,
   EngineClosedError,
   InvalidLogitsError,
   ModelLoadError,
   ModelNotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  RemoteServerError,
+  RemoteTimeoutError,
   RequestAbortedError,
   SchemaViolationError,
   TokenprismError,

@@ -8,8 +8,8 @@ import { wholeCalls } from './whole-calls.ts';
 
 /** The engine, seen from its HTTP surface. */
 export interface ChatSurface {
-  completions: Completions;
-  models: Models;
+  completions: Pick<Completions, 'create'>;
+  models: Pick<Models, 'list' | 'retrieve'>;
   incompleteToolCalls: IncompleteToolCalls;
 }
 

@@ -1,0 +1,229 @@
+import { badValue, type Fields } from '../chat/fields.ts';
+import type { FormatReport } from '../chat/format.ts';
+import { type PreparedRequest, prepareRequest } from '../chat/request.ts';
+import { checkOptions } from '../engine/options.ts';
+import { BadRequestError } from '../errors.ts';
+import type { Constraint } from '../protocol.ts';
+import type { Dialect, RemoteRequest } from './dialect.ts';
+import type { CheckedRemoteOptions } from './options.ts';
+import { parsersOf } from './output-parsers.ts';
+import { PromptRenderer, type PromptSession } from './prompts.ts';
+import { readFields } from './request-fields.ts';
+import { TextAnswer } from './text-answer.ts';
+
+/** Fields that say what is rendered, how the answer is split and what of it is told: no matter of the server. */
+const ownFields = [
+  'messages',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'stream',
+  'stream_options',
+  'chat_template_kwargs',
+  'reasoning_effort',
+  'include_reasoning',
+  'return_token_ids',
+  'skip_special_tokens',
+  'add_generation_prompt',
+  'continue_final_message',
+  'echo',
+  'stop',
+  'logprobs',
+  'top_logprobs',
+  'thinking_token_budget',
+  'max_completion_tokens',
+];
+/** Fields that are checked here and passed on; others are only passed on. */
+const checkedFields = [
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'repetition_penalty',
+  'presence_penalty',
+  'frequency_penalty',
+  'seed',
+  'n',
+  'logit_bias',
+  'stop_token_ids',
+  'min_tokens',
+  'ignore_eos',
+  'response_format',
+  'structured_outputs',
+];
+
+/**
+ * Prompts are rendered and output is split here; the server completes the prompt's token ids at `/completions`, and
+ * needs neither template nor parsers.
+ */
+class ClientParse implements Dialect {
+  readonly #options: CheckedRemoteOptions;
+  readonly #renderer: PromptRenderer;
+  #format: FormatReport;
+
+  constructor(options: CheckedRemoteOptions, renderer: PromptRenderer, format: FormatReport) {
+    this.#options = options;
+    this.#renderer = renderer;
+    this.#format = format;
+  }
+
+  get format(): FormatReport {
+    return this.#format;
+  }
+
+  async prepare(given: unknown, model: string, signal: AbortSignal): Promise<RemoteRequest> {
+    const { incompleteToolCalls, reasoningField: defaultField } = this.#options;
+    const fields = readFields(given, defaultField);
+    const { body, choices, stream, includeUsage, reasoningField, placement } = fields;
+    const session = await this.#renderer.session();
+    const own = pick(body, [...ownFields, ...checkedFields]);
+    const request = prepareRequest(
+      { ...own, reasoning_field: reasoningField },
+      this.#context(session, model),
+    );
+    const { job, stop, echo, returnTokenIds, parallelToolCalls, deliverCalls, deliverReasoning } = request;
+    refuseLogprobs(request);
+    const prompt = await this.#renderer.render(
+      {
+        messages: job.messages,
+        tools: job.tools,
+        templateArguments: job.templateArguments,
+        promptEnd: job.promptEnd,
+      },
+      signal,
+    );
+    const createParser = await parsersOf(session, request, prompt);
+    checkConstraint(job.constraint ?? null, () => {
+      const mayThink = session.format.report.reasoning !== null && !saysNotToThink(job.templateArguments);
+      return mayThink || createParser('text').inReasoning;
+    });
+    const { eosTokenIds } = session.model;
+    const ownEnds = job.ignoreEos ? [] : eosTokenIds;
+    return {
+      path: '/completions',
+      body: {
+        ...omit(body, ownFields),
+        model,
+        prompt: Array.from(prompt.ids),
+        // Without a word on it, this interface ends answers after 16 tokens; with null, where the context ends.
+        max_tokens: job.maxTokens,
+        stream: true,
+        // Each chunk tells how many tokens have come, for answers that are left before their end.
+        stream_options: { include_usage: true, continuous_usage_stats: true },
+        // Markers are control tokens in some families; the prompt has all that it begins with.
+        skip_special_tokens: false,
+        spaces_between_special_tokens: false,
+        add_special_tokens: false,
+        return_token_ids: true,
+      },
+      stream,
+      reader: new TextAnswer({
+        choices,
+        stop,
+        minTokens: job.minTokens,
+        stopTokenIds: (job.stopTokenIds ?? []).filter((id) => !ownEnds.includes(id)),
+        parallelToolCalls,
+        deliverCalls,
+        deliverReasoning,
+        incompleteToolCalls,
+        echo,
+        promptTokenIds: prompt.ids,
+        vocabulary: session.vocabulary,
+        returnTokenIds,
+        includeUsage,
+        createParser,
+      }),
+      placement,
+    };
+  }
+
+  #context({ model, vocabulary, format }: PromptSession, modelId: string) {
+    this.#format = format.report;
+    const { reasoning, tools } = format.report;
+    return {
+      modelId,
+      vocabularySize: Math.max(model.vocabularySize, vocabulary.size),
+      toolCalling: this.#options.client.toolCalling ?? true,
+      toolsUnavailable: format.toolsUnavailable,
+      format: { reasoning, tools },
+      toolStrictness: 'auto' as const,
+      strictToolCalling: true,
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#renderer.close();
+  }
+}
+
+/** Loads tokenizer and template. Rejects as `createEngine` does. */
+export async function createClientParse(options: CheckedRemoteOptions): Promise<Dialect> {
+  const { tokenizer, ...client } = options.client;
+  const isRepository = options.model !== null && /^[\w.-]+\/[\w.-]+$/.test(options.model);
+  const model = tokenizer ?? (isRepository ? options.model! : undefined);
+  if (model === undefined) {
+    throw new BadRequestError(
+      "parse: 'client' needs 'tokenizer': a Hub repository or the URL of a folder with tokenizer.json and the chat template.",
+      { param: 'tokenizer', code: 'missing_required_parameter' },
+    );
+  }
+  const renderer = new PromptRenderer(
+    checkOptions({ ...client, model, backend: { kind: 'scripted', turns: [{ text: '' }] } }),
+  );
+  const { format } = await renderer.session();
+  return new ClientParse(options, renderer, format.report);
+}
+
+function refuseLogprobs({ job }: PreparedRequest): void {
+  if (typeof job.logprobs !== 'number') return;
+  throw badValue(
+    'logprobs',
+    "'logprobs' are not read with parse: 'client'; remove it.",
+    'unsupported_parameter',
+  );
+}
+
+/**
+ * The server's grammars hold an answer from its first token on: good for a content that nothing comes before.
+ *
+ * @param mayThink whether reasoning may come before the content
+ */
+function checkConstraint(constraint: Constraint | null, mayThink: () => boolean): void {
+  if (!constraint) return;
+  const { calls, content, thinkingTokenBudget } = constraint;
+  const instead = "or start the server with its parsers and use parse: 'server'";
+  if (thinkingTokenBudget !== null) {
+    throw badValue(
+      'thinking_token_budget',
+      `'thinking_token_budget' is not held with parse: 'client'; remove it, ${instead}.`,
+      'unsupported_parameter',
+    );
+  }
+  if (calls) {
+    const param = calls.choice === 'auto' ? 'tools' : 'tool_choice';
+    const what = calls.choice === 'auto' ? "'strict' tools are" : "'tool_choice' is";
+    throw badValue(
+      param,
+      `${what} not held with parse: 'client'; remove it, ${instead}.`,
+      'unsupported_value',
+    );
+  }
+  if (content && mayThink()) {
+    throw badValue(
+      content.path.split('.')[0]!,
+      `'${content.path}' would hold the model's reasoning as well, as the server does not know where it ends; ` +
+        `set chat_template_kwargs { enable_thinking: false } where the model has that switch, ${instead}.`,
+      'unsupported_parameter',
+    );
+  }
+}
+
+const saysNotToThink = ({ enable_thinking, thinking }: Record<string, unknown>) =>
+  enable_thinking === false || thinking === false;
+
+const pick = (fields: Fields, names: readonly string[]): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)));
+
+const omit = (fields: Fields, names: readonly string[]): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));

@@ -1,0 +1,69 @@
+import { badType, badValue, type Fields, isObject } from '../chat/fields.ts';
+import { type ReasoningField, untagged } from '../chat/reasoning-field.ts';
+import type { IncompleteToolCalls } from '../chat/types.ts';
+import { ChatAnswer } from './chat-answer.ts';
+import type { Dialect, RemoteRequest } from './dialect.ts';
+import { readFields } from './request-fields.ts';
+
+export interface ServerParseOptions {
+  incompleteToolCalls: IncompleteToolCalls;
+  reasoningField: ReasoningField;
+}
+
+/** The server renders the messages and splits the output: `/chat/completions`, its fields passed on as they are. */
+export class ServerParse implements Dialect {
+  readonly format = null;
+  readonly #options: ServerParseOptions;
+
+  constructor(options: ServerParseOptions) {
+    this.#options = options;
+  }
+
+  async prepare(given: unknown, model: string): Promise<RemoteRequest> {
+    const { incompleteToolCalls, reasoningField: defaultField } = this.#options;
+    const fields = readFields(given, defaultField);
+    const { body, choices, stream, includeUsage, deliverReasoning, reasoningField, placement } = fields;
+    if (!stream && body.stream_options !== undefined) {
+      throw badValue('stream_options', "'stream_options' needs 'stream: true'; remove it or stream.");
+    }
+    const messages = messagesOf(body.messages, reasoningField === 'content');
+    const options = isObject(body.stream_options) ? body.stream_options : {};
+    return {
+      path: '/chat/completions',
+      body: {
+        ...body,
+        model,
+        messages,
+        // A whole answer is a stream, collected: so a broken one is seen, and there is one way to read it.
+        stream: true,
+        stream_options: { ...options, include_usage: true },
+      },
+      stream,
+      reader: new ChatAnswer({ choices, incompleteToolCalls, deliverReasoning, includeUsage }),
+      placement,
+    };
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** Reasoning goes back under both of its names: newer servers read `reasoning`, older ones `reasoning_content`. */
+function messagesOf(messages: unknown, tagged: boolean): unknown[] {
+  if (!Array.isArray(messages)) throw badType('messages', 'an array of messages', messages);
+  if (messages.length === 0) {
+    throw badValue('messages', "'messages' is empty; add at least one message.", 'empty_array');
+  }
+  return messages.map((message: unknown, index) => {
+    if (!isObject(message)) throw badType(`messages[${index}]`, 'a message object', message);
+    return message.role === 'assistant' ? assistantOf(message, tagged) : message;
+  });
+}
+
+function assistantOf(message: Fields, tagged: boolean): Fields {
+  const { reasoning = null, reasoning_content: older = null, ...rest } = message;
+  const told = reasoning ?? older;
+  if (told !== null) return { ...rest, reasoning: told, reasoning_content: told };
+  const apart = tagged && typeof rest.content === 'string' ? untagged(rest.content) : null;
+  if (!apart) return rest;
+  return { ...rest, ...apart, reasoning_content: apart.reasoning };
+}

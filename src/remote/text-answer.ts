@@ -1,0 +1,175 @@
+import { ChoiceAssembly, type ChoiceOptions } from '../chat/choice.ts';
+import { isObject } from '../chat/fields.ts';
+import type { Echo } from '../chat/prompt-end.ts';
+import { TokenRecord, type TokenText } from '../chat/token-record.ts';
+import type { ChatCompletionChunk, ChatCompletionChunkChoice, ChatCompletionDelta } from '../chat/types.ts';
+import { BadRequestError, RemoteServerError } from '../errors.ts';
+import type { Parser } from '../parser/parser.ts';
+import { type AnswerReader, incomplete } from './answer.ts';
+import { malformed } from './choice-calls.ts';
+
+export interface TextAnswerOptions extends Omit<ChoiceOptions, 'choice' | 'parser' | 'record'> {
+  choices: number;
+  /** What each choice begins with. */
+  echo: Echo | null;
+  promptTokenIds: Uint32Array;
+  vocabulary: TokenText;
+  /** Whether the chunks tell token ids. */
+  returnTokenIds: boolean;
+  includeUsage: boolean;
+  /** One parser a choice, for an output that comes as token ids or as text. */
+  createParser: (kind: 'ids' | 'text') => Parser;
+}
+
+interface TextChoice {
+  assembly: ChoiceAssembly;
+  kind: 'ids' | 'text';
+  /** Tokens that have come; `null` where the server does not tell. */
+  tokens: number | null;
+}
+
+type Usage = NonNullable<ChatCompletionChunk['usage']>;
+
+/**
+ * The chunks of a server that gives its model's output as it is, split here: by its token ids where the server tells
+ * them, so that a marker that is only spelled is text, else by its text.
+ */
+export class TextAnswer implements AnswerReader {
+  readonly #options: TextAnswerOptions;
+  readonly #choices: (TextChoice | undefined)[];
+  #common: Pick<ChatCompletionChunk, 'id' | 'created' | 'model'> | null = null;
+  /** Of the whole answer. */
+  #usage: Partial<Usage> | null = null;
+
+  constructor(options: TextAnswerOptions) {
+    this.#options = options;
+    this.#choices = Array.from({ length: options.choices }, () => undefined);
+  }
+
+  get whole(): boolean {
+    return this.#choices.every((choice) => choice?.assembly.ended);
+  }
+
+  /** A stop string or the end of the first call has cut what the server goes on with. */
+  get ended(): boolean {
+    return this.whole && this.#choices.some((choice) => choice?.assembly.cutAt !== null);
+  }
+
+  read(event: Record<string, unknown>): ChatCompletionChunk[] {
+    const { choices, usage } = event;
+    if (!Array.isArray(choices)) throw malformed('a chunk without choices');
+    this.#common ??= {
+      id: String(event.id ?? 'cmpl'),
+      created: Number(event.created ?? 0),
+      model: String(event.model ?? ''),
+    };
+    if (choices.length === 0 && isObject(usage)) this.#usage = usage;
+    return choices.flatMap((choice: unknown) => {
+      if (!isObject(choice)) throw malformed('a choice that is no object');
+      return this.#read(choice, isObject(usage) ? usage : {});
+    });
+  }
+
+  #read(choice: Record<string, unknown>, usage: Partial<Usage>): ChatCompletionChunk[] {
+    const index = Number(choice.index ?? 0);
+    const { text = '', token_ids: ids, finish_reason: finish = null, stop_reason: stop } = choice;
+    if (!(index in this.#choices)) throw malformed(`choice ${index} of ${this.#choices.length}`);
+    if (typeof text !== 'string') throw malformed('a text that is none');
+    const known = this.#choices[index];
+    const { state, chunks } = known ? { state: known, chunks: [] } : this.#begin(index, Array.isArray(ids));
+    if (state.kind === 'ids') {
+      if (!isIds(ids)) throw malformed('text without its token ids, which it sent before');
+      state.tokens = (state.tokens ?? 0) + ids.length;
+      chunks.push(...this.#chunks(state.assembly.feed({ ids })));
+    } else {
+      if (typeof usage.completion_tokens === 'number') state.tokens = usage.completion_tokens;
+      if (text !== '') chunks.push(...this.#chunks(state.assembly.feed({ text })));
+    }
+    if (finish !== null) {
+      if (finish !== 'stop' && finish !== 'length') {
+        throw new RemoteServerError(
+          `The server ended its answer with ${JSON.stringify(finish)}: it is not whole. Send the request again.`,
+          { code: 'answer_aborted' },
+        );
+      }
+      const last = state.assembly.end(finish === 'stop' ? 'eos' : 'length');
+      // Without ids, only the server knows which of its stop tokens came.
+      const ending = last.at(-1);
+      if (ending && state.kind === 'text' && typeof stop === 'number') ending.stop_reason = stop;
+      chunks.push(...this.#chunks(last));
+    }
+    return chunks;
+  }
+
+  #begin(index: number, hasIds: boolean): { state: TextChoice; chunks: ChatCompletionChunk[] } {
+    const { createParser, vocabulary, returnTokenIds, promptTokenIds, echo, ...options } = this.#options;
+    if (returnTokenIds && !hasIds) {
+      throw new BadRequestError("'return_token_ids' needs a server that tells them; remove it.", {
+        param: 'return_token_ids',
+        code: 'unsupported_parameter',
+      });
+    }
+    const kind = hasIds ? 'ids' : 'text';
+    const record = returnTokenIds ? new TokenRecord(vocabulary, true) : null;
+    const assembly = new ChoiceAssembly({ ...options, choice: index, parser: createParser(kind), record });
+    const state: TextChoice = { assembly, kind, tokens: null };
+    const isFirst = this.#choices.every((choice) => choice === undefined);
+    this.#choices[index] = state;
+    const deltas: ChatCompletionDelta[] = [{ role: 'assistant' }];
+    if (echo?.reasoning) deltas.push({ reasoning: echo.reasoning });
+    if (echo?.content) deltas.push({ content: echo.content });
+    const chunks = this.#chunks(deltas.map((delta) => ({ index, delta, finish_reason: null })));
+    if (isFirst && returnTokenIds) chunks[0]!.prompt_token_ids = Array.from(promptTokenIds);
+    return { state, chunks };
+  }
+
+  #chunks(parts: readonly ChatCompletionChunkChoice[]): ChatCompletionChunk[] {
+    return parts.map((part) => ({ ...this.#chunk(), choices: [part] }));
+  }
+
+  #chunk(): ChatCompletionChunk {
+    const { includeUsage } = this.#options;
+    return {
+      ...this.#common!,
+      object: 'chat.completion.chunk',
+      choices: [],
+      ...(includeUsage && { usage: null }),
+    };
+  }
+
+  finish(): ChatCompletionChunk[] {
+    const open = this.#choices.findIndex((choice) => !choice?.assembly.ended);
+    if (open >= 0) throw incomplete(open);
+    const usage = this.#options.includeUsage ? this.#told() : null;
+    return usage ? [{ ...this.#chunk(), usage }] : [];
+  }
+
+  /** `null` where the server says nothing of tokens. */
+  #told(): Usage | null {
+    const choices = this.#choices.filter((choice) => choice !== undefined);
+    // What was cut counts up to the cut, where tokens are known one by one.
+    const counts = choices.map(({ assembly, kind, tokens }) =>
+      kind === 'ids' ? (assembly.cutAt ?? tokens) : tokens,
+    );
+    const isCut = choices.some(({ assembly }) => assembly.cutAt !== null);
+    const known = counts.every((count) => count !== null)
+      ? counts.reduce((sum, count) => sum + count, 0)
+      : null;
+    const completion = isCut ? known : (this.#usage?.completion_tokens ?? known);
+    if (completion === null) return null;
+    const prompt = this.#options.promptTokenIds.length;
+    const reasoning = choices.reduce((sum, { assembly }) => sum + assembly.reasoningTokens, 0);
+    return {
+      ...this.#usage,
+      prompt_tokens: prompt,
+      completion_tokens: completion,
+      total_tokens: prompt + completion,
+      ...(choices.every(({ kind }) => kind === 'ids') && {
+        completion_tokens_details: { reasoning_tokens: reasoning },
+      }),
+    };
+  }
+}
+
+const isIds = (ids: unknown): ids is number[] =>
+  Array.isArray(ids) && ids.every((id) => Number.isInteger(id) && id >= 0);
