@@ -13,7 +13,8 @@ import { median, numberOption, type Report, rounded } from './report.ts';
 export async function run(options: readonly string[] = []): Promise<Report[]> {
   const talk = await Talk.start();
   const count = numberOption(options, '--conversations', conversations.length);
-  for (const [seed, questions] of conversations.slice(0, count).entries()) await talk.hold(questions, seed);
+  for (const [seed, questions] of conversations.slice(0, count).entries())
+    await talk.hold(questions, { seed });
   await talk.close();
   const sum = (of: (reading: Reading) => number) =>
     talk.readings.reduce((total, reading) => total + of(reading), 0);

@@ -63,17 +63,33 @@ export class ModelRun {
     return this.#costs !== null && this.#backend.canTruncate;
   }
 
-  /** Gets a sequence and says how many tokens of the prompt it holds already. */
-  async open(): Promise<number> {
+  /**
+   * Gets a sequence and says how many tokens of the prompt it holds already.
+   *
+   * @param isEmpty it is to hold none
+   */
+  async open(isEmpty = false): Promise<number> {
     await this.#guard(async () => {
-      this.#sequence = await this.#prefixes.lend(this.prompt);
+      this.#sequence = isEmpty
+        ? new KnownSequence(await this.#backend.open())
+        : await this.#prefixes.lend(this.prompt);
     });
     return this.length;
   }
 
-  async prefillPiece(): Promise<void> {
+  /** Reads one token of the prompt: log probabilities of the one behind it, and of the `count` most probable ones. */
+  async score(count: number, vocabularySize: number): Promise<TokenLogprobs> {
+    const at = this.length;
+    await this.#forward([this.prompt[at]!], 1);
+    return this.logprobs(this.prompt[at + 1]!, null, count, vocabularySize);
+  }
+
+  /** @param draft tokens to read with the last piece, which has so many tokens, in case they come first */
+  async prefillPiece(draft?: (piece: number) => readonly number[]): Promise<void> {
     const end = Math.min(this.length + this.#backend.prefillPiece, this.prompt.length);
-    await this.#forward([...this.prompt.subarray(this.length, end)], end === this.prompt.length ? 1 : 0);
+    const piece = [...this.prompt.subarray(this.length, end)];
+    if (end < this.prompt.length) return this.#forward(piece, 0);
+    await this.#readWith(piece, draft?.(piece.length) ?? []);
   }
 
   /**
@@ -106,21 +122,20 @@ export class ModelRun {
       await this.#forward(rest.splice(0, prefillPiece), 0);
     }
     this.counts.forwards++;
-    if (draft.length > 0 && (await this.#readDraft(rest, draft))) return;
-    await this.#forward(rest, 1);
+    await this.#readWith(rest, draft);
   }
 
-  /** False where there is no room for the draft. */
-  async #readDraft(ids: number[], draft: readonly number[]): Promise<boolean> {
+  async #readWith(ids: number[], draft: readonly number[]): Promise<void> {
+    if (draft.length === 0) return this.#forward(ids, 1);
     try {
       await this.#forward([...ids, ...draft], draft.length + 1);
     } catch (thrown) {
-      if (thrown instanceof BadRequestError) return false;
-      throw thrown;
+      if (!(thrown instanceof BadRequestError)) throw thrown;
+      // There is no room for the draft.
+      return this.#forward(ids, 1);
     }
     this.#ahead = [...draft];
     this.counts.drafted += draft.length;
-    return true;
   }
 
   /** Resolves when the logits after the last token fed are there; until then the device may be at work. */

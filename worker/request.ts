@@ -136,8 +136,10 @@ export class GenerateRequest {
     const room = model.report.contextLength - prompt.ids.length;
     if (room <= 0) {
       throw new BadRequestError(
-        `The messages take ${prompt.ids.length} tokens, and the model's context holds ${model.report.contextLength}, the answer included. Shorten the messages or offer fewer tools.`,
-        { param: 'messages', code: 'context_length_exceeded' },
+        this.#job.prompt
+          ? `The prompt has ${prompt.ids.length} tokens, and the model's context holds ${model.report.contextLength}, the answer included. Shorten it.`
+          : `The messages take ${prompt.ids.length} tokens, and the model's context holds ${model.report.contextLength}, the answer included. Shorten the messages or offer fewer tools.`,
+        { param: this.#job.prompt ? 'prompt' : 'messages', code: 'context_length_exceeded' },
       );
     }
     const limit = Math.min(room, this.#job.maxTokens ?? room);
@@ -159,17 +161,24 @@ export class GenerateRequest {
     const step = <Result>(promise: Promise<Result>) => this.#step(promise);
     const run = new ModelRun(prefixes, prompt.ids, step, model.drafts?.costs ?? null);
     try {
-      this.#cachedTokens = await run.open();
-      await this.#prefill(run);
-      this.#clock.mark('decode');
-      this.#enter('decoding');
+      this.#cachedTokens = await run.open(this.#job.promptLogprobs);
+      if (this.#job.promptLogprobs) await this.#scorePrompt(run, model.report);
       for (const [index, choice] of this.#choices.entries()) {
-        if (index > 0) await this.#repeatPrompt(run);
+        const drafter = run.canDraft ? (model.drafts?.follow(prompt.ids) ?? null) : null;
+        const begin = (unread: number) =>
+          drafter?.draft({
+            unread,
+            room: limit - 1,
+            ends: (id) => ends.ends(id),
+            readsForced: false,
+            ahead: freely,
+          }) ?? [];
+        if (index > 0) await this.#repeatPrompt(run, begin);
+        else await this.#prefill(run, begin);
         const { reducer } = prefixes.backend;
         const given = [sampling, seed, index, prompt.ids, this.#job.logitBias] as const;
         const sampler = reducer ? new GpuSampler(reducer, ...given) : new Sampler(...given);
         const constraint = constrain?.() ?? null;
-        const drafter = run.canDraft ? (model.drafts?.follow(prompt.ids) ?? null) : null;
         try {
           await this.#decode(run, index, choice, { sampler, constraint, drafter, ends, limit }, model.report);
         } finally {
@@ -190,27 +199,39 @@ export class GenerateRequest {
     }
   }
 
-  async #prefill(run: ModelRun): Promise<void> {
+  /** The prompt but for its last token, which the prefill reads. */
+  async #scorePrompt(run: ModelRun, { vocabularySize }: Model['report']): Promise<void> {
+    const logprobs: TokenLogprobs[] = [];
+    while (run.length + 1 < run.prompt.length) {
+      await this.#checkpoint();
+      logprobs.push(await run.score(this.#job.logprobs ?? 0, vocabularySize));
+    }
+    this.#post({ type: 'prompt', request: this.number, logprobs });
+  }
+
+  async #prefill(run: ModelRun, draft: (unread: number) => number[]): Promise<void> {
     const total = run.prompt.length;
     const report = (done: number) =>
       this.#post({ type: 'state', request: this.number, state: 'prefilling', done, total });
     while (run.length < total) {
       await this.#checkpoint();
       if (run.length > 0) report(run.length);
-      await run.prefillPiece();
+      await run.prefillPiece(draft);
     }
     // The device may still be at work on the last piece: the prefill has ended when its logits are there.
     await run.settled();
     report(total);
+    this.#clock.mark('decode');
+    this.#enter('decoding');
   }
 
   /** Puts the sequence back to the end of the prompt for the next choice. */
-  async #repeatPrompt(run: ModelRun): Promise<void> {
+  async #repeatPrompt(run: ModelRun, draft: (unread: number) => number[]): Promise<void> {
     await this.#checkpoint();
     await run.rewind();
     while (run.length < run.prompt.length) {
       await this.#checkpoint();
-      await run.prefillPiece();
+      await run.prefillPiece(draft);
     }
   }
 
@@ -244,7 +265,7 @@ export class GenerateRequest {
         readsForced: toldTokens !== null,
         ahead: (next, most) => constraint?.ahead(next, most) ?? freely(next, most),
       });
-    let reason: EndReason | null = null;
+    let reason: EndReason | null = limit === 0 ? 'length' : null;
     while (reason === null) {
       await this.#checkpoint();
       if (choice.tokens >= choice.cutAt) break;

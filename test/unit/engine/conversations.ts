@@ -20,6 +20,8 @@ export interface Reading {
   /** Ids of the answer. */
   written: number[];
   timings: Timings;
+  /** Milliseconds of processor time of this process from the end of the prefill to the end of the answer. */
+  decodeCpu: number;
 }
 
 export interface TalkOptions {
@@ -34,6 +36,19 @@ const weather: Record<string, [number, string]> = {
   Tokyo: [24, 'sunny'],
   Berlin: [11, 'rainy'],
 };
+
+/** How questions are asked. */
+export interface Asking {
+  seed: number;
+  /** Default 1. */
+  temperature?: number;
+  /** Default 20. */
+  topK?: number;
+  /** Default 160. */
+  maxTokens?: number;
+  /** Whether the tools are offered. Default `true`. */
+  tools?: boolean;
+}
 
 /** The tools' results. */
 function call(name: string, args: Record<string, unknown>): unknown {
@@ -76,12 +91,15 @@ export class Talk {
   /** Ids of the request that runs or ran last. */
   #known: number[] = [];
   #written: number[] = [];
+  #cpu = { user: 0, system: 0 };
 
   private constructor(engine: Engine, worker: EventTarget) {
     this.#engine = engine;
     worker.addEventListener('message', (event) => {
       const message = (event as MessageEvent<FromWorker>).data;
       if (message.type === 'tokens') this.#written.push(...message.ids);
+      if (message.type === 'state' && message.state === 'decoding') this.#cpu = process.cpuUsage();
+      if (message.type === 'done') this.#cpu = process.cpuUsage(this.#cpu);
     });
   }
 
@@ -97,13 +115,13 @@ export class Talk {
   }
 
   /** Asks one question after another, giving back reasoning and calls as they came. */
-  async hold(questions: readonly string[], seed: number): Promise<void> {
+  async hold(questions: readonly string[], asking: Asking): Promise<void> {
     const messages: ChatCompletionMessageParam[] = [];
     this.#known = [];
     for (const content of questions) {
       messages.push({ role: 'user', content });
       for (let step = 0; step < 4; step++) {
-        const message = await this.#ask(messages, seed);
+        const message = await this.#ask(messages, asking);
         messages.push(message as ChatCompletionMessageParam);
         if (!message.tool_calls) break;
         for (const { id, function: made } of message.tool_calls) {
@@ -114,15 +132,18 @@ export class Talk {
     }
   }
 
-  async #ask(messages: ChatCompletionMessageParam[], seed: number) {
+  async #ask(
+    messages: ChatCompletionMessageParam[],
+    { seed, temperature = 1, topK = 20, maxTokens = 160, tools = true }: Asking,
+  ) {
     this.#written = [];
     const answer = await this.#engine.chat.completions.create({
       messages: [...messages],
-      tools: this.#tools,
-      temperature: 1,
-      top_k: 20,
+      ...(tools && { tools: this.#tools }),
+      temperature,
+      top_k: topK,
       seed,
-      max_tokens: 160,
+      max_tokens: maxTokens,
       include_details: true,
     });
     const { prompt_token_ids: prompt } = answer.tokenprism as RequestDetails;
@@ -132,6 +153,7 @@ export class Talk {
       reusable: this.#reusable(prompt),
       written: this.#written,
       timings: answer.tokenprism!.timings,
+      decodeCpu: (this.#cpu.user + this.#cpu.system) / 1000,
     });
     // The last token of an answer was never fed.
     this.#known = [...prompt, ...this.#written.slice(0, -1)];
