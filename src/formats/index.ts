@@ -85,6 +85,8 @@ const FAMILIES: readonly {
   { reasoning: [], tools: ['minimax'], load: () => import('./minimax.ts') },
   { reasoning: ['solar_open2'], tools: ['solar_open2'], load: () => import('./solar-open2.ts') },
   { reasoning: ['k2_horizon'], tools: ['k2_horizon'], load: () => import('./k2-horizon.ts') },
+  { reasoning: [], tools: ['dots'], load: () => import('./dots.ts') },
+  { reasoning: ['plamo3'], tools: ['plamo3'], load: () => import('./plamo3.ts') },
   { reasoning: ['apriel'], tools: ['apriel'], load: () => import('./apriel.ts') },
   { reasoning: [], tools: ['mirothinker'], load: () => import('./mirothinker.ts') },
   { reasoning: ['inkling'], tools: ['inkling'], load: () => import('./inkling.ts') },

@@ -21,6 +21,8 @@ const REASONING: Readonly<Record<string, string | null>> = {
   deepseek_v3: 'deepseek_r1',
   deepseek_v31: 'deepseek_v3',
   deepseek_v32: 'deepseek_v3',
+  mirothinker: 'qwen3',
+  minimax: 'think_tags',
 };
 
 /** A harmony model ends its turn behind a call by one token, behind an answer by another. */
@@ -29,6 +31,7 @@ const EOS: Readonly<Record<string, readonly string[]>> = { gptoss: ['<|return|>'
 /** Tokens that markers are spelled with. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   kimi_k3: ['<|open|>', '<|close|>', '<|sep|>'],
+  plamo3: ['<|plamo:begin_', '<|plamo:end_', ':plamo|>', '<|plamo:constrain|>', '<|plamo:msg|>'],
   gigachat3: ['<|role_sep|>', '<|message_sep|>'],
   internlm: ['<|action_start|>', '<|plugin|>', '<|action_end|>'],
 };

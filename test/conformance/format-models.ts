@@ -51,6 +51,8 @@ const MODELS: Readonly<Record<string, string>> = {
   minimax: 'MiniMax M1, Text-01',
   solar_open2: 'Solar Open 2',
   k2_horizon: 'K2 Horizon',
+  dots: 'dots 3',
+  plamo3: 'PLaMo 3',
   apriel: 'Apriel 1.5, 1.6',
   mirothinker: 'MiroThinker',
   apertus: 'Apertus',

@@ -207,7 +207,8 @@ function compareChoice(test: Case, { choice }: Replay, add: Add): void {
   });
 }
 
-function answerOf({ message, incomplete_tool_calls, finish_reason }: ChatCompletionChoice): Expected {
+/** What a case's expected answer is compared with. */
+export function answerOf({ message, incomplete_tool_calls, finish_reason }: ChatCompletionChoice): Expected {
   return {
     reasoning: message.reasoning ?? null,
     content: message.content,

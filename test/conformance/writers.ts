@@ -257,6 +257,30 @@ export const WRITERS: readonly Writer[] = [
     openText: (key, text) => `<parameter name="${key}">${text}`,
   },
   {
+    reasoning: null,
+    tools: 'dots',
+    open: '<dots_function_call>\n',
+    close: '</dots_function_call>',
+    head: (name) => `<invoke name="${name}">\n`,
+    tail: '</invoke>\n',
+    args: each((key, value) => `<parameter name="${key}">\n${plain(value)}\n</parameter>\n`),
+    openText: (key, text) => `<parameter name="${key}">\n${text}`,
+  },
+  {
+    reasoning: 'plamo3',
+    tools: 'plamo3',
+    think: ['<|plamo:begin_think:plamo|>', '<|plamo:end_think:plamo|>'],
+    isSpelled: true,
+    open: '<|plamo:begin_tool_requests:plamo|>',
+    close: '<|plamo:end_tool_requests:plamo|>',
+    head: (name) =>
+      `<|plamo:begin_tool_request:plamo|><|plamo:begin_tool_name:plamo|>${name}<|plamo:end_tool_name:plamo|>` +
+      '<|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>',
+    tail: '<|plamo:end_tool_arguments:plamo|><|plamo:end_tool_request:plamo|>',
+    args: 'json',
+    drafts: true,
+  },
+  {
     reasoning: 'minimax_m3',
     tools: 'minimax_m3',
     think: ['<mm:think>', '</mm:think>'],

@@ -17,7 +17,7 @@ const REASONING = [
   ],
   ...['hy_v3', 'hy_v4', 'inkling', 'kimi_k2', 'kimi_k3', 'ling3', 'mimo', 'minimax_m2'],
   ...['minimax_m2_append_think', 'minimax_m3', 'mistral', 'nemotron_v3', 'olmo3', 'openai_gptoss'],
-  ...['k2_horizon', 'poolside_v1', 'qwen3', 'seed_oss', 'solar_open2', 'step3', 'step3p5'],
+  ...['k2_horizon', 'plamo3', 'poolside_v1', 'qwen3', 'seed_oss', 'solar_open2', 'step3', 'step3p5'],
 ];
 const TOOLS = [
   ...['apertus', 'cohere_command3', 'cohere_command4', 'deepseek_v3', 'deepseek_v31', 'deepseek_v32'],
@@ -36,7 +36,7 @@ const TOOLS = [
   ...['internlm', 'jamba', 'kimi_k2', 'kimi_k3', 'lfm2', 'ling3', 'llama3_json', 'llama4_json'],
   ...['llama4_pythonic', 'longcat', 'mimo', 'minicpm5', 'minimax_m2', 'minimax_m3', 'mistral', 'olmo3'],
   ...['openai', 'phi4_mini_json', 'poolside_v1', 'pythonic', 'qwen3_coder', 'qwen3_xml', 'seed_oss'],
-  ...['k2_horizon', 'minimax', 'solar_open2', 'step3', 'step3p5', 'xlam'],
+  ...['dots', 'k2_horizon', 'minimax', 'plamo3', 'solar_open2', 'step3', 'step3p5', 'xlam'],
 ];
 
 describe('the names of vLLM', () => {

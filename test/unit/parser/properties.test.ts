@@ -65,6 +65,8 @@ const FORMATS = [
   { reasoning: 'think_tags', tools: 'minimax' },
   { reasoning: 'solar_open2', tools: 'solar_open2' },
   { reasoning: 'k2_horizon', tools: 'k2_horizon' },
+  { reasoning: null, tools: 'dots' },
+  { reasoning: 'plamo3', tools: 'plamo3' },
   { reasoning: 'apriel', tools: 'apriel' },
   { reasoning: 'qwen3', tools: 'mirothinker' },
   { reasoning: 'apertus', tools: 'apertus' },
