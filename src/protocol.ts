@@ -262,6 +262,12 @@ export interface Timings {
   tokensPerSecond: number;
   /** Tokens that a grammar left no choice about, taken without a forward pass of their own. */
   forcedTokens: number;
+  /** Passes of the model over tokens of the answer; the first token comes with the prefill, and needs none. */
+  forwards: number;
+  /** Tokens that were read in case they come, as they came earlier behind the same text. */
+  draftedTokens: number;
+  /** Of the drafted tokens, those that then came: each saved a pass. */
+  acceptedTokens: number;
 }
 
 /** Milliseconds of a load, measured in the worker. Tokenizer and runtime are made ready while files come. */
@@ -273,12 +279,6 @@ export interface LoadTimings {
   /** The self-test, which compiles the GPU's kernels. */
   warmup: number;
   /** From the message `load` to the end. */
-  /** Passes of the model over tokens of the answer; the first token comes with the prefill, and needs none. */
-  forwards: number;
-  /** Tokens that were read in case they come, as they came earlier behind the same text. */
-  draftedTokens: number;
-  /** Of the drafted tokens, those that then came: each saved a pass. */
-  acceptedTokens: number;
   total: number;
 }
 

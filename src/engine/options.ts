@@ -38,15 +38,15 @@ export interface EngineOptions extends FormatOptions {
   toolStrictness?: ToolStrictness;
   /** `false`: only `tool_choice` "required" and named hold the model to calls. Default `true`. */
   strictToolCalling?: boolean;
-  /** Makes the worker where the bundler's own way does not fit. Called again after a crash. */
-  worker?: () => Worker;
-  /** URL of ONNX Runtime's WebAssembly file (asyncify build); unset: the one that comes with the package. */
   /**
    * Whether several tokens may be asked for at once: text that came earlier behind the same tokens, in the prompt or in
    * answers, is read ahead and taken where the model chooses the same. Answers are the same without; it is for speed,
    * and rests where it does not pay. Default `true`.
    */
   drafts?: boolean;
+  /** Makes the worker where the bundler's own way does not fit. Called again after a crash. */
+  worker?: () => Worker;
+  /** URL of ONNX Runtime's WebAssembly file (asyncify build); unset: the one that comes with the package. */
   wasmUrl?: string;
   /** Replaces the model by a given one's replay; see `tokenprism/testing`. */
   backend?: BackendChoice;
@@ -85,6 +85,7 @@ const known = [
   'reasoningField',
   'toolStrictness',
   'strictToolCalling',
+  'drafts',
   'worker',
   'wasmUrl',
   'backend',
@@ -92,7 +93,6 @@ const known = [
 
 /** Throws a `BadRequestError` that names the option and what it may be. */
 export function checkOptions(options: EngineOptions): CheckedOptions {
-  'drafts',
   for (const name of Object.keys(options)) {
     if (!known.includes(name))
       throw bad(name, `createEngine has no option '${name}'; it has ${known.join(', ')}.`);
@@ -102,6 +102,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   checkType(options, 'wasmUrl', 'string');
   checkType(options, 'toolCalling', 'boolean');
   checkType(options, 'strictToolCalling', 'boolean');
+  checkType(options, 'drafts', 'boolean');
   checkFormatName(options, 'reasoningParser');
   checkFormatName(options, 'toolParser');
   const device = oneOf('device', options.device ?? 'auto', devices);
@@ -109,9 +110,9 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   return {
     job: {
       model: modelSource(options.model, options.revision),
-  checkType(options, 'drafts', 'boolean');
       backend: options.backend ?? { kind: 'onnx', device, dtype },
       wasmUrl: options.wasmUrl === undefined ? runtimeFile : absoluteUrl('wasmUrl', options.wasmUrl).href,
+      ...(options.drafts !== undefined && { drafts: options.drafts }),
     },
     format: {
       reasoningParser: options.reasoningParser,
@@ -119,7 +120,6 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
       toolCalling: options.toolCalling ?? true,
     },
     incompleteToolCalls: oneOf(
-      ...(options.drafts !== undefined && { drafts: options.drafts }),
       'incompleteToolCalls',
       options.incompleteToolCalls ?? 'separate',
       incompleteModes,
