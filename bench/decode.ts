@@ -2,111 +2,134 @@
  * What a decoded token costs in Chromium: ours in each way that the model runs in, and `generate()` of transformers.js,
  * on the same files, in turns in the same run. The calls of WebGPU carry over to other machines; times are of this one.
  *
- * `--tokens N` (default 24) and `--rounds N` (default 3); `--context N` (default 75) tokens of prompt; `--top-k N`
- * (default 0: greedy); `--ways captured,static,growing`; `--model DIR` a model folder with `--dtype` (default q4);
+ * Three tables: greedy, with top_k, and behind longer and longer contexts. `--only greedy|top-k|curve` is one of them.
+ *
+ * For the first two `--tokens N` (default 24) and `--rounds N` (default 3); `--context N` (default 75) tokens of prompt;
+ * `--top-k N` (default 20); `--ways captured,static,growing`; `--model DIR` a model folder with `--dtype` (default q4);
  * `--synthetic` a model of Qwen3's shape and vocabulary with random weights; `--gpu-sampling` has ours choose tokens on
- * the GPU, as on a real one; `--adapter any` takes a real GPU.
+ * the GPU, as on a real one.
+ *
+ * For the curve `--contexts 256,1024,2048,4000`, `--curve-ways static`, `--curve-tokens N` (default 8) and `--rounds N`.
+ *
+ * `--adapter any` takes a real GPU.
  */
 import { resolve } from 'node:path';
-import { chromium, type Page } from 'playwright-core';
-import { chromiumArguments, ensureChromium } from '../scripts/chromium.mjs';
-import { serveSources } from '../scripts/serve-sources.mjs';
-import { cpuMeter } from './decode/cpu-meter.ts';
-import type { Contender, DecodeModel, DecodeRun } from './decode/page.ts';
-import { syntheticConfig, syntheticModel } from './decode/synthetic.ts';
+import type { Page } from 'playwright-core';
+import { type BenchPage, type Measured, openBenchPage } from './decode/bench-page.ts';
+import type { DecodeModel } from './decode/contender.ts';
+import { measureCurve } from './decode/curve.ts';
+import type { Contender } from './decode/page.ts';
+import { wideSize } from './decode/synthetic.ts';
 import { median, numberOption, type Report, rounded } from './report.ts';
-
-interface Measured extends DecodeRun {
-  /** Milliseconds of processor time of the page's thread. */
-  cpu: number;
-}
 
 /** Tokens of the short runs, which are subtracted from the long ones: the prompt and what comes once. */
 const SHORT = 2;
 
+const tables = ['greedy', 'top-k', 'curve'];
+
 export async function run(options: readonly string[] = []): Promise<Report[]> {
   const value = (name: string) => (options.includes(name) ? options[options.indexOf(name) + 1] : undefined);
+  const list = (name: string, otherwise: string) => (value(name) ?? otherwise).split(',');
   const tokens = numberOption(options, '--tokens', 24);
   const rounds = numberOption(options, '--rounds', 3);
   const context = numberOption(options, '--context', 75);
-  const topK = options.includes('--top-k') ? numberOption(options, '--top-k', 20) : 0;
-  const ways = (value('--ways') ?? 'captured,static,growing').split(',') as Contender[];
-  const contenders: Contender[] = ['generate', ...ways];
+  const wanted = options.includes('--only') ? [value('--only')] : tables;
+  if (!wanted.every((table) => tables.includes(table!))) {
+    throw new Error(`--only has no ${value('--only')}; it has ${tables.join(', ')}.`);
+  }
   const folder = value('--model');
-  const adapter = value('--adapter') === 'any' ? 'any' : 'software';
-
-  const server = await serveSources({ folders: folder ? [resolve(folder)] : [] });
-  const browser = await chromium.launch({
-    executablePath: ensureChromium(),
-    args: chromiumArguments({ adapter }),
-  });
+  const isSynthetic = options.includes('--synthetic');
+  const bench = await openBenchPage(
+    value('--adapter') === 'any' ? 'any' : 'software',
+    folder ? [resolve(folder)] : [],
+  );
   try {
-    const page = await browser.newPage();
-    const isSynthetic = options.includes('--synthetic');
-    if (isSynthetic) await serveSynthetic(page);
-    const model: DecodeModel = {
-      folder: isSynthetic ? SYNTHETIC : folder ? `/@fs${resolve(folder)}/` : '/models/tiny/',
-      dtype: (value('--dtype') ?? (isSynthetic ? 'fp32' : 'q4')) as DecodeModel['dtype'],
-      gpuSampling: options.includes('--gpu-sampling'),
-      contextLength: Math.max(2048, context + tokens + SHORT),
-    };
-    await page.goto(`${server.origin}/bench/decode/index.html`);
-    await page.waitForFunction(() => 'decode' in window);
-    for (const contender of contenders) {
-      await page.evaluate(([m, c]) => window.decode.load(m, c), [model, contender] as const);
-    }
-    const config = await page.evaluate(
-      async (url) => (await fetch(url)).json(),
-      `${model.folder}config.json`,
-    );
-    const vocabulary = Number((config as { vocab_size: number }).vocab_size);
-    const prompt = Array.from({ length: context }, (_, index) => (index * 7919 + 13) % (vocabulary - 64));
-    const meter = await cpuMeter(page);
-    const runs = new Map<Contender, { long: Measured; short: Measured }[]>(
-      contenders.map((contender) => [contender, []]),
-    );
-    // The first round compiles shaders and code, and does not count.
-    for (let round = 0; round <= rounds; round++) {
+    const reports: Report[] = [];
+    if (wanted.includes('greedy') || wanted.includes('top-k')) {
+      const model: DecodeModel = {
+        folder: isSynthetic
+          ? await bench.serve('wide', wideSize)
+          : folder
+            ? `/@fs${resolve(folder)}/`
+            : '/models/tiny/',
+        dtype: (value('--dtype') ?? (isSynthetic ? 'fp32' : 'q4')) as DecodeModel['dtype'],
+        gpuSampling: options.includes('--gpu-sampling'),
+        contextLength: Math.max(2048, context + tokens + SHORT),
+      };
+      const contenders = ['generate', ...list('--ways', 'captured,static,growing')] as Contender[];
       for (const contender of contenders) {
-        const measure = async (count: number): Promise<Measured> => {
-          const before = await meter();
-          const result = await page.evaluate(([c, p, n, k]) => window.decode.run(c, p, n, k), [
+        await bench.page.evaluate(([m, c]) => window.decode.load(c, m, c), [model, contender] as const);
+      }
+      const vocabulary = await vocabularyOf(bench.page, model);
+      for (const topK of [0, numberOption(options, '--top-k', 20)]) {
+        if (!wanted.includes(topK > 0 ? 'top-k' : 'greedy')) continue;
+        const setting = { tokens, rounds, context, topK, vocabulary };
+        reports.push(await measureTokens(bench, contenders, setting));
+      }
+      await bench.page.evaluate(() => window.decode.close());
+    }
+    if (wanted.includes('curve')) {
+      reports.push(
+        await measureCurve(bench, {
+          contexts: list('--contexts', '256,1024,2048,4000').map(Number),
+          ways: list('--curve-ways', 'static') as Contender[],
+          tokens: numberOption(options, '--curve-tokens', 8),
+          rounds,
+        }),
+      );
+    }
+    return reports;
+  } finally {
+    await bench.close();
+  }
+}
+
+async function vocabularyOf(page: Page, { folder }: DecodeModel): Promise<number> {
+  const config = await page.evaluate(async (url) => (await fetch(url)).json(), `${folder}config.json`);
+  return Number((config as { vocab_size: number }).vocab_size);
+}
+
+interface Setting {
+  tokens: number;
+  rounds: number;
+  context: number;
+  topK: number;
+  vocabulary: number;
+}
+
+/** The contenders, loaded under their own names, in turns. */
+async function measureTokens(
+  { page, measure, version }: BenchPage,
+  contenders: readonly Contender[],
+  setting: Setting,
+): Promise<Report> {
+  const { tokens, rounds, context, topK, vocabulary } = setting;
+  const prompt = Array.from({ length: context }, (_, index) => (index * 7919 + 13) % (vocabulary - 64));
+  const runs = new Map<Contender, { long: Measured; short: Measured }[]>(
+    contenders.map((contender) => [contender, []]),
+  );
+  // The first round compiles shaders and code, and does not count.
+  for (let round = 0; round <= rounds; round++) {
+    for (const contender of contenders) {
+      const write = (count: number) =>
+        measure(() =>
+          page.evaluate(([c, p, n, k]) => window.decode.run(c, p, n, k), [
             contender,
             prompt,
             count,
             topK,
-          ] as const);
-          return { ...result, cpu: (await meter()) - before };
-        };
-        const short = await measure(SHORT);
-        if (round > 0) runs.get(contender)!.push({ short, long: await measure(tokens + SHORT) });
-      }
+          ] as const),
+        );
+      const short = await write(SHORT);
+      if (round > 0) runs.get(contender)!.push({ short, long: await write(tokens + SHORT) });
     }
-    await page.evaluate(() => window.decode.close());
-    assertSameTokens(runs, topK);
-    return [report(runs, { tokens, rounds, context, topK, vocabulary, version: browser.version() })];
-  } finally {
-    await browser.close();
-    await server.close();
   }
-}
-
-const SYNTHETIC = '/models/synthetic/';
-
-/** Answers requests for a folder that is nowhere. */
-async function serveSynthetic(page: Page): Promise<void> {
-  const model = Buffer.from(syntheticModel());
-  await page.route(`**${SYNTHETIC}**`, async (route) => {
-    const { pathname } = new URL(route.request().url());
-    if (pathname.endsWith('/config.json')) await route.fulfill({ json: syntheticConfig });
-    else if (pathname.endsWith('/model.onnx')) await route.fulfill({ body: model });
-    else await route.fulfill({ status: 404 });
-  });
+  if (topK === 0) assertSameTokens(runs);
+  return report(runs, setting, version);
 }
 
 /** Wrong numbers would be fast too. */
-function assertSameTokens(runs: Map<Contender, { long: Measured }[]>, topK: number): void {
-  if (topK > 0) return;
+function assertSameTokens(runs: Map<Contender, { long: Measured }[]>): void {
   const expected = runs.get('generate')![0]!.long.ids.join();
   for (const [contender, rounds] of runs) {
     for (const { long } of rounds) {
@@ -117,24 +140,17 @@ function assertSameTokens(runs: Map<Contender, { long: Measured }[]>, topK: numb
   }
 }
 
-interface Setting {
-  tokens: number;
-  rounds: number;
-  context: number;
-  topK: number;
-  vocabulary: number;
-  version: string;
-}
-
 function report(
   runs: Map<Contender, { long: Measured; short: Measured }[]>,
-  { tokens, rounds, context, topK, vocabulary, version }: Setting,
+  { tokens, rounds, context, topK, vocabulary }: Setting,
+  version: string,
 ): Report {
   const of = (contender: Contender, value: (measured: Measured) => number) =>
     median(runs.get(contender)!.map(({ long, short }) => (value(long) - value(short)) / tokens));
   const cpuOfGenerate = of('generate', ({ cpu }) => cpu);
+  const waitOf = (contender: Contender) => median(runs.get(contender)!.flatMap(({ long }) => long.waits));
   const rows = [...runs.keys()].map((contender) => {
-    const calls = (name: keyof DecodeRun['calls']) =>
+    const calls = (name: keyof Measured['calls']) =>
       rounded(of(contender, (measured) => measured.calls[name]));
     const pairs = runs.get(contender)!;
     const cpu = of(contender, (measured) => measured.cpu);
@@ -152,7 +168,8 @@ function report(
       'ms of encoding': pairs[0]!.long.encode.length
         ? rounded(median(pairs.flatMap(({ long }) => long.encode)))
         : '',
-      'ms a token': rounded(median(pairs.flatMap(({ long }) => long.waits))),
+      'ms a token': rounded(waitOf(contender)),
+      'time, of generate()': rounded(waitOf(contender) / waitOf('generate')),
     };
   });
   const sampling = topK > 0 ? `top_k ${topK} at temperature 1` : 'greedy';

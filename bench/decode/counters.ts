@@ -22,6 +22,11 @@ const calls: Calls = {
 
 export const callsSoFar = (): Calls => ({ ...calls });
 
+export function callsSince(before: Calls): Calls {
+  const changed = Object.entries(calls).map(([name, value]) => [name, value - before[name as keyof Calls]]);
+  return Object.fromEntries(changed) as unknown as Calls;
+}
+
 type Methods = Record<string, (...values: never[]) => unknown>;
 
 /** Has `count` called before every call of a method. */

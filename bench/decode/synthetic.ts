@@ -1,10 +1,21 @@
-/**
- * A model of Qwen3's shape and vocabulary with random weights, as the Hub's export has it: what is measured on it is
- * what the wide vocabulary costs. Four layers of 64 in float32: 39 MB of embeddings, which are the projection too.
- */
+/** Models of Qwen3's shape with random weights in float32, as the Hub's export has it. */
 import { contentField, integerField, join } from '../../worker/backends/onnx/protobuf.ts';
 
-const size = {
+export interface SyntheticSize {
+  layers: number;
+  hidden: number;
+  heads: number;
+  cacheHeads: number;
+  headSize: number;
+  intermediate: number;
+  vocabulary: number;
+  positions: number;
+  /** The layers are attention and nothing else, on queries, keys and values from tables. */
+  isAttentionOnly: boolean;
+}
+
+/** For what a wide vocabulary costs: 39 MB of embeddings, which are the projection too. */
+export const wideSize: SyntheticSize = {
   layers: 4,
   hidden: 64,
   heads: 4,
@@ -13,9 +24,26 @@ const size = {
   intermediate: 128,
   vocabulary: 151_936,
   positions: 4096,
+  isAttentionOnly: false,
 };
 
-export const syntheticConfig = {
+/** For what a long context costs: small enough to read thousands of tokens on a software adapter. */
+export const longSize: SyntheticSize = {
+  layers: 2,
+  hidden: 64,
+  heads: 4,
+  cacheHeads: 2,
+  headSize: 32,
+  intermediate: 128,
+  vocabulary: 512,
+  positions: 4608,
+  isAttentionOnly: false,
+};
+
+const ropeTheta = 1e6;
+
+/** The model's `config.json`. */
+export const syntheticConfig = (size: SyntheticSize) => ({
   architectures: ['Qwen3ForCausalLM'],
   model_type: 'qwen3',
   vocab_size: size.vocabulary,
@@ -27,11 +55,11 @@ export const syntheticConfig = {
   num_hidden_layers: size.layers,
   max_position_embeddings: size.positions,
   rms_norm_eps: 1e-6,
-  rope_theta: 1e6,
+  rope_theta: ropeTheta,
   tie_word_embeddings: true,
-  bos_token_id: 151_643,
-  eos_token_id: 151_645,
-};
+  bos_token_id: size.vocabulary - 293,
+  eos_token_id: size.vocabulary - 291,
+});
 
 /** Types of `onnx.proto3`. */
 const FLOAT = 1;
@@ -40,8 +68,18 @@ const INT64 = 7;
 type Attribute = number | { float: number };
 
 /** The model file. The same on every machine. */
-export function syntheticModel(): Uint8Array<ArrayBuffer> {
-  const { layers, hidden, heads, cacheHeads, headSize, intermediate, vocabulary, positions } = size;
+export function syntheticModel(size: SyntheticSize): Uint8Array<ArrayBuffer> {
+  const {
+    layers,
+    hidden,
+    heads,
+    cacheHeads,
+    headSize,
+    intermediate,
+    vocabulary,
+    positions,
+    isAttentionOnly,
+  } = size;
   const nodes: Uint8Array[] = [];
   const weights: Uint8Array[] = [];
   const random = normalNumbers(1);
@@ -112,7 +150,7 @@ export function syntheticModel(): Uint8Array<ArrayBuffer> {
   };
 
   const embeddings = gaussian('model.embed_tokens.weight', [vocabulary, hidden], 1);
-  const [cosines, sines] = rotations(positions, headSize, syntheticConfig.rope_theta);
+  const [cosines, sines] = rotations(positions, headSize, ropeTheta);
   floats('cos_cache', [positions, headSize / 2], cosines);
   floats('sin_cache', [positions, headSize / 2], sines);
   integers('one', [1]);
@@ -124,23 +162,10 @@ export function syntheticModel(): Uint8Array<ArrayBuffer> {
   node('Gather', ['mask_shape', 'index_one'], ['total64'], { axis: 0 });
   node('Cast', ['total64'], ['total'], { to: INT32 });
 
-  let sum = node('Gather', [embeddings, 'input_ids'], ['embeddings']);
-  let normalized = normalize(sum, 'model.layers.0.input_norm', hidden);
-  for (let layer = 0; layer < layers; layer++) {
-    const name = `model.layers.${layer}`;
-    const project = (part: string, count: number) => {
-      const projected = linear(normalized, `${name}.${part}`, hidden, count * headSize);
-      if (part === 'v') return projected;
-      const split = integers(`${name}.${part}.split`, [0, 0, count, headSize]);
-      const joined = integers(`${name}.${part}.join`, [0, 0, count * headSize]);
-      const apart = node('Reshape', [projected, split], [`${name}.${part}.apart`]);
-      const even = normalize(apart, `${name}.${part}.norm`, headSize);
-      return node('Reshape', [even, joined], [`${name}.${part}.joined`]);
-    };
-    const [query, key, content] = [project('q', heads), project('k', cacheHeads), project('v', cacheHeads)];
+  const attend = (name: string, layer: number, [query, key, content]: [string, string, string]) => {
     const past = (kind: string) => `past_key_values.${layer}.${kind}`;
     const present = (kind: string) => `present.${layer}.${kind}`;
-    const attention = node(
+    return node(
       'GroupQueryAttention',
       [query, key, content, past('key'), past('value'), 'last', 'total', 'cos_cache', 'sin_cache'],
       [`${name}.attention`, present('key'), present('value')],
@@ -153,6 +178,38 @@ export function syntheticModel(): Uint8Array<ArrayBuffer> {
       },
       'com.microsoft',
     );
+  };
+
+  let sum = node('Gather', [embeddings, 'input_ids'], ['embeddings']);
+  let normalized = normalize(sum, 'model.layers.0.input_norm', hidden);
+  const look = (part: string, count: number) =>
+    node(
+      'Gather',
+      [gaussian(`${part}.table`, [vocabulary, count * headSize], 1), 'input_ids'],
+      [`${part}.rows`],
+    );
+  if (isAttentionOnly) {
+    const inputs: [string, string, string] = [look('q', heads), look('k', cacheHeads), look('v', cacheHeads)];
+    // Each layer takes what the one before gives, so that none can be left out.
+    for (let layer = 0; layer < layers; layer++) inputs[0] = attend(`model.layers.${layer}`, layer, inputs);
+    normalized = linear(inputs[0], 'out', heads * headSize, hidden);
+  }
+  for (let layer = 0; layer < layers && !isAttentionOnly; layer++) {
+    const name = `model.layers.${layer}`;
+    const project = (part: string, count: number) => {
+      const projected = linear(normalized, `${name}.${part}`, hidden, count * headSize);
+      if (part === 'v') return projected;
+      const split = integers(`${name}.${part}.split`, [0, 0, count, headSize]);
+      const joined = integers(`${name}.${part}.join`, [0, 0, count * headSize]);
+      const apart = node('Reshape', [projected, split], [`${name}.${part}.apart`]);
+      const even = normalize(apart, `${name}.${part}.norm`, headSize);
+      return node('Reshape', [even, joined], [`${name}.${part}.joined`]);
+    };
+    const attention = attend(name, layer, [
+      project('q', heads),
+      project('k', cacheHeads),
+      project('v', cacheHeads),
+    ]);
     const attended = linear(attention, `${name}.o`, heads * headSize, hidden);
     [normalized, sum] = normalizeSum(sum, attended, `${name}.post_norm`);
     const gate = linear(normalized, `${name}.gate`, hidden, intermediate);
