@@ -217,7 +217,10 @@ export class ModelRun {
   /** Leaves what was read to later requests. */
   close(): void {
     this.#releaseLogits();
-    if (this.#sequence) this.#prefixes.giveBack(this.#sequence);
+    const sequence = this.#sequence;
+    if (!sequence) return;
+    sequence.forget(this.length);
+    this.#prefixes.giveBack(sequence);
     this.#sequence = null;
   }
 

@@ -149,6 +149,11 @@ export class KnownSequence {
     });
   }
 
+  /** Only the first `length` tokens count as known; the others are cut off before the sequence is used again. */
+  forget(length: number): void {
+    this.ids.length = Math.min(this.ids.length, length);
+  }
+
   async copy(backend: Backend, length: number): Promise<KnownSequence> {
     return this.#call(async () => {
       const copy = new KnownSequence(await backend.copy(this.#sequence, length));
