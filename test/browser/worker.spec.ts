@@ -8,6 +8,7 @@ test.describe.configure({ timeout: 240_000 });
 const client = '/test/browser/worker/client.ts';
 const numbers = '/test/browser/worker/numbers.ts';
 const steps = '/test/browser/worker/steps.ts';
+const pipelining = '/test/browser/worker/pipelining.ts';
 const question = [{ role: 'user', content: 'What can you do?' }];
 
 for (const way of ['captured', 'static', 'growing'] as const) {
@@ -46,6 +47,38 @@ for (const [way, expected] of [
     for (const { dispatches, ...others } of calls.slice(2)) {
       expect(dispatches).toBe(calls[0]!.dispatches);
       expect(others).toMatchObject(expected);
+    }
+  });
+}
+
+for (const way of ['captured', 'static'] as const) {
+  test(`a step that is begun before its token is read changes nothing (${way})`, async ({ page }) => {
+    test.setTimeout(600_000);
+    const { decode, ahead, waiting } = await page.evaluate(
+      async ({ module, way }) => {
+        const { bothWays } = (await import(module)) as typeof import('./worker/pipelining.ts');
+        return bothWays(way);
+      },
+      { module: pipelining, way },
+    );
+    expect(decode).toBe(way);
+    // None before the last token that may come, one too many before an end that the token itself brings.
+    expect(ahead.map(({ begun }) => begun)).toEqual([3, 3, 2, 2, 2, 0, 2]);
+    expect(waiting.map(({ begun }) => begun)).toEqual(Array(7).fill(0));
+    expect(ahead.map(({ reason }) => reason)).toEqual([
+      'length',
+      'eos',
+      'cut',
+      'abort',
+      'length',
+      'length',
+      'length',
+    ]);
+    const comparable = (outcomes: typeof ahead) => outcomes.map(({ begun, row, ...others }) => others);
+    expect(comparable(ahead)).toEqual(comparable(waiting));
+    for (const [index, { row }] of ahead.entries()) {
+      const difference = Math.max(...row.map((value, id) => Math.abs(value - waiting[index]!.row[id]!)));
+      expect(difference, `request ${index}`).toBeLessThan(1e-3);
     }
   });
 }

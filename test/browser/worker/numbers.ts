@@ -15,7 +15,7 @@ import { largestDifference, referenceLogits } from '../../fixtures/reference-log
  * The worker's parts on the page itself, where a test can reach the device. Each function is called by a test in
  * `worker.spec.ts`.
  */
-const wasm = {
+export const wasm = {
   url: new URL('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.asyncify.wasm', location.href).href,
 };
 const folder = { kind: 'folder' as const, url: new URL('/models/tiny/', location.href).href };
