@@ -1,11 +1,11 @@
 import { badValue, type Fields } from '../chat/fields.ts';
 import type { FormatReport } from '../chat/format.ts';
 import { type PreparedRequest, prepareRequest } from '../chat/request.ts';
-import { checkOptions } from '../engine/options.ts';
+import { type CheckedOptions, checkOptions } from '../engine/options.ts';
 import { BadRequestError } from '../errors.ts';
 import type { Constraint } from '../protocol.ts';
 import type { Dialect, RemoteRequest } from './dialect.ts';
-import type { CheckedRemoteOptions } from './options.ts';
+import type { CheckedRemoteOptions, ClientParseOptions } from './options.ts';
 import { parsersOf } from './output-parsers.ts';
 import { PromptRenderer, type PromptSession } from './prompts.ts';
 import { readFields } from './request-fields.ts';
@@ -168,11 +168,23 @@ export async function createClientParse(options: CheckedRemoteOptions): Promise<
       { param: 'tokenizer', code: 'missing_required_parameter' },
     );
   }
-  const renderer = new PromptRenderer(
-    checkOptions({ ...client, model, backend: { kind: 'scripted', turns: [{ text: '' }] } }),
-  );
+  const renderer = new PromptRenderer(rendererOptions(client, model));
   const { format } = await renderer.session();
   return new ClientParse(options, renderer, format.report);
+}
+
+function rendererOptions(client: Omit<ClientParseOptions, 'tokenizer'>, model: string): CheckedOptions {
+  try {
+    return checkOptions({ ...client, model, backend: { kind: 'scripted', turns: [{ text: '' }] } });
+  } catch (error) {
+    if (!(error instanceof BadRequestError) || error.param !== 'model') throw error;
+    const { message, code } = error;
+    throw new BadRequestError(message.replace("'model'", "'tokenizer'"), {
+      param: 'tokenizer',
+      code,
+      cause: error,
+    });
+  }
 }
 
 function refuseLogprobs({ job }: PreparedRequest): void {
