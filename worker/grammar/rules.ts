@@ -92,8 +92,7 @@ function choiceRule(grammar: EbnfGrammar, choices: readonly string[]): string {
 }
 
 export function regexRule(grammar: EbnfGrammar, pattern: string, path: string): string {
-  // Text has no halves of surrogate pairs.
-  const language = [[{ pattern: `^(?:${pattern})$` }, { notPattern: '[\\ud800-\\udfff]' }]];
+  const language = [[{ pattern: `^(?:${pattern})$` }]];
   let isEmpty: boolean;
   try {
     // By itself, since `a)|(?:b` is an expression only in parentheses.

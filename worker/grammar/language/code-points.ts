@@ -26,6 +26,11 @@ export function complement(set: CodePoints): CodePoints {
   return rest;
 }
 
+/** Without the halves of surrogate pairs, which no text that a model writes has by themselves. */
+export function scalars(set: CodePoints): CodePoints {
+  return complement(union(complement(set), [[0xd800, 0xdfff]]));
+}
+
 /** All code points that match a regular expression for one character. */
 export function matching(expression: RegExp): CodePoints {
   const ranges: [number, number][] = [];

@@ -9,6 +9,7 @@ import {
   lengthAutomaton,
   wordsAutomaton,
 } from './automaton.ts';
+import { scalars } from './code-points.ts';
 import { formatSource } from './formats.ts';
 import { parseRegex } from './regex.ts';
 import { regexAutomaton } from './regex-automaton.ts';
@@ -216,7 +217,7 @@ function alternative(parts: readonly LanguagePart[]): Automaton {
 type AllowedPart = Exclude<LanguagePart, { not: readonly string[] } | { notPattern: string }>;
 
 function automatonOf(part: AllowedPart): Automaton {
-  if ('pattern' in part) return regexAutomaton(parseRegex(part.pattern));
+  if ('pattern' in part) return regexAutomaton(parseRegex(part.pattern), scalars);
   if ('words' in part) return wordsAutomaton(part.words);
   if ('min' in part) return lengthAutomaton(part.min, part.max ?? Number.POSITIVE_INFINITY);
   const source = formatSource(part.format);

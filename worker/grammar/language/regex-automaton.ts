@@ -189,12 +189,16 @@ export class RegexSimulation {
   }
 }
 
-/** The texts in which the expression matches somewhere, as JSON Schema's `pattern` does. */
-export function regexAutomaton(regex: Regex): Automaton {
+/**
+ * The texts in which the expression matches somewhere, as JSON Schema's `pattern` does.
+ *
+ * @param readable what a set of the expression is taken as
+ */
+export function regexAutomaton(regex: Regex, readable = (set: CodePoints): CodePoints => set): Automaton {
   const choices = new ChoiceAutomaton();
   const start = choices.state();
   const end = choices.add({ type: 'sequence', parts: [ANY_TEXT, regex, ANY_TEXT] }, start);
-  const { alphabet, members } = alphabetOf(choices.sets);
+  const { alphabet, members } = alphabetOf(choices.sets.map(readable));
   const readers: number[][][] = choices.reading.map((edges) => {
     const byClass: number[][] = Array.from({ length: alphabet.count }, () => []);
     for (const { to, set } of edges) for (const kind of members[set]!) byClass[kind]!.push(to);

@@ -855,6 +855,12 @@ export const REFUSED: { name: string; schema: unknown; param: string; code: stri
     code: 'schema_unsatisfiable',
   },
   {
+    name: 'a pattern that only half a character fits',
+    schema: { type: 'string', pattern: '^[\\ud800-\\udfff]$' },
+    param: 's',
+    code: 'schema_unsatisfiable',
+  },
+  {
     name: 'a format that nobody knows',
     schema: object({ a: { type: 'string', format: 'x-unknown' } }),
     param: 's.properties.a.format',
