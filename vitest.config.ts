@@ -14,5 +14,6 @@ export default defineConfig({
       ...(long ? ['test/long/**/*.test.ts'] : []),
     ],
     testTimeout: long ? 300_000 : 60_000,
+    hookTimeout: 60_000,
   },
 });
