@@ -53,6 +53,12 @@ export class ChatChoice {
       delta: part,
       finish_reason: null,
     }));
+    const { incomplete_tool_calls: cut } = choice;
+    if (Array.isArray(cut)) {
+      for (const part of this.#calls.readCut(cut)) {
+        parts.push({ index, delta: { tool_calls: [part] }, finish_reason: null });
+      }
+    }
     if (finish !== null) parts.push(...this.#end(finish, stop));
     const told = this.#told(choice);
     if (Object.keys(told).length > 0) {

@@ -11,6 +11,8 @@ interface RemoteCall {
   /** All of the arguments so far. */
   text: string;
   announced: boolean;
+  /** The server says that it was cut. */
+  isCut: boolean;
 }
 
 /** How the calls of a choice ended. */
@@ -63,13 +65,32 @@ export class ChoiceCalls {
   }
 
   /**
+   * What a server tells of calls that were cut, as engines of this package do: whole objects, or the `index` of those
+   * that came before.
+   */
+  readCut(told: readonly unknown[]): ChatCompletionToolCallDelta[] {
+    return told.flatMap((one) => {
+      const known = typeof one === 'number' ? this.#byIndex.get(one) : undefined;
+      if (known) {
+        known.isCut = true;
+        return [];
+      }
+      const { id, name, text } = partsOf(one);
+      if (name === '') throw malformed('a call that was cut and has no name');
+      const call = { index: -1, id, name, text, announced: false, isCut: true };
+      this.#calls.push(call);
+      return this.#announce(call);
+    });
+  }
+
+  /**
    * @param isCut whether something else than the model ended the answer
    */
   end(isCut: boolean): CallsEnd {
     const end: CallsEnd = { deltas: [], delivered: 0, incomplete: [] };
     for (const call of this.#calls) {
       if (!call.announced) continue;
-      const stopsHere = isCut && call === this.#open;
+      const stopsHere = call.isCut || (isCut && call === this.#open);
       // A function without parameters: some servers send nothing for its arguments.
       if (call.text.trim() === '' && !stopsHere) this.#complete(call, '{}', end);
       const isWhole = !stopsHere && isJsonObject(call.text);
@@ -93,7 +114,7 @@ export class ChoiceCalls {
     const known = index === null ? (name === '' ? this.#calls.at(-1) : undefined) : this.#byIndex.get(index);
     const isOther = known && id !== null && known.id !== null && id !== known.id && name !== '';
     if (known && !isOther) return known;
-    const call = { index: -1, id, name: '', text: '', announced: false };
+    const call = { index: -1, id, name: '', text: '', announced: false, isCut: false };
     this.#calls.push(call);
     if (index !== null) this.#byIndex.set(index, call);
     return call;
