@@ -27,6 +27,16 @@ export interface DraftRequest {
   ahead: Ahead;
 }
 
+/** Drafts how one choice may go on. */
+export interface Drafter {
+  /** The token that came. */
+  take(id: number): void;
+  /** Whether a draft is likely after the next token. */
+  readonly isHopeful: boolean;
+  /** Tokens that may come next and are worth reading with those that must be read; often none. */
+  draft(request: DraftRequest): number[];
+}
+
 /** Without a grammar a draft is what comes next, as far as that goes. */
 export const freely: Ahead = (next, most) => {
   const draft: number[] = [];
@@ -39,14 +49,14 @@ export const freely: Ahead = (next, most) => {
 };
 
 /**
- * Drafts how one choice may go on: what came before behind the same text (prompt-lookup decoding).
+ * Drafts what came before behind the same text (prompt-lookup decoding).
  *
  * ```
  * … {"location": "Paris", "temperature": 18} … It is in {"location": "Par
  *                 ▲ came next                                            ▲ the same 6 tokens
  * ```
  */
-export class Drafter {
+export class CopyDrafter implements Drafter {
   readonly #copies: Copies;
   readonly #rates: HitRates;
   readonly #costs: Costs;
@@ -60,22 +70,18 @@ export class Drafter {
     this.#copy = copies.find();
   }
 
-  /** The token that came. */
   take(id: number): void {
     if (this.#copy) this.#rates.record(this.#copy.length, this.#copies.at(this.#copy.at) === id);
     this.#copies.add(id);
     this.#copy = this.#copies.find();
   }
 
-  /** Whether a draft is likely after the next token, for one would be worth it now. */
+  /** One would be worth it now. */
   get isHopeful(): boolean {
     return this.#worth(1) > 0;
   }
 
-  /**
-   * Tokens that may come next and are worth reading with those that must be read; often none. What a grammar forces
-   * between and behind them is put in, for it is sure to follow.
-   */
+  /** What a grammar forces between and behind the copied tokens is put in, for it is sure to follow. */
   draft({ unread, room, ends, readsForced, ahead }: DraftRequest): number[] {
     const worth = this.#worth(unread);
     if (room <= 0 || (worth === 0 && !readsForced)) return [];

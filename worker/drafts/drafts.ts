@@ -1,5 +1,5 @@
 import { Copies } from './copies.ts';
-import { type Costs, Drafter } from './drafter.ts';
+import { CopyDrafter, type Costs, type Drafter } from './drafter.ts';
 import { HitRates } from './hit-rates.ts';
 import { PassCosts } from './pass-costs.ts';
 
@@ -27,7 +27,7 @@ export class Drafts {
       copies.separate();
     }
     for (const id of prompt) copies.add(id);
-    return new Drafter(copies, this.#rates, this.costs);
+    return new CopyDrafter(copies, this.#rates, this.costs);
   }
 
   /** Keeps an answer for later ones. */
