@@ -12,6 +12,14 @@ export {
 } from './chat/output-parser.ts';
 export type { ReasoningField } from './chat/reasoning-field.ts';
 export { ChatCompletionStream } from './chat/stream.ts';
+export type { TextCompletionStream } from './chat/text-completions.ts';
+export type {
+  TextCompletion,
+  TextCompletionChoice,
+  TextCompletionCreateParams,
+  TextLogprobs,
+} from './chat/text-types.ts';
+export type { AppliedTemplate, DetokenizeParams, Tokenized, TokenizeParams } from './chat/tokens.ts';
 export type {
   AssistantMessageParam,
   ChatCompletion,

@@ -193,6 +193,17 @@ export type PromptEnd = 'turn' | 'messages' | 'content' | 'reasoning';
 export const continuedText = (end: PromptEnd | undefined): 'content' | 'reasoning' | null =>
   end === 'content' || end === 'reasoning' ? end : null;
 
+/** A prompt that is given as it is, instead of a conversation. */
+export type GivenPrompt =
+  /** Spellings of special tokens are tokens; `addSpecialTokens`: what the tokenizer puts around a text is put there. */
+  { text: string; addSpecialTokens: boolean } | { ids: readonly number[] };
+
+/** What a prompt is made of. */
+export type PromptJob = Pick<
+  GenerateJob,
+  'messages' | 'tools' | 'templateArguments' | 'promptEnd' | 'prompt'
+>;
+
 /** One request, as the worker needs it. */
 export interface GenerateJob {
   messages: TemplateMessage[];
@@ -202,6 +213,8 @@ export interface GenerateJob {
   templateArguments: Record<string, unknown>;
   /** Unset: `turn`. */
   promptEnd?: PromptEnd;
+  /** In place of the messages. */
+  prompt?: GivenPrompt;
   sampling: Partial<SamplingOptions>;
   /** The most tokens to generate; `null`: what the context leaves. */
   maxTokens: number | null;
@@ -219,6 +232,8 @@ export interface GenerateJob {
   ignoreEos?: boolean;
   /** With each token, its log probability and those of so many of the most probable ones; unset or `null`: none. */
   logprobs?: number | null;
+  /** The same for the prompt, whose tokens are read one by one for it. */
+  promptLogprobs?: boolean;
 }
 
 export type RequestState = 'queued' | 'rendering' | 'prefilling' | 'decoding' | 'ending';
@@ -293,6 +308,8 @@ export type ToWorker =
   /** The output of `choice` counts up to its token `at` (exclusive): a stop string, the end of the first call. */
   | { type: 'cut'; request: number; choice: number; at: number }
   | { type: 'abort'; request: number }
+  /** Asks for a prompt as the model would read it: `encoded`, or `failed`. */
+  | { type: 'encode'; request: number; job: PromptJob }
   /** Asks for `memory`, for tests and inspectors. */
   | { type: 'memory' }
   /** Releases everything; the worker answers with `closed` and can be terminated. */
@@ -304,7 +321,10 @@ export type FromWorker =
   /** A new device after a loss; nothing else of `loaded` changes. */
   | { type: 'device'; device: DeviceReport }
   | { type: 'state'; request: number; state: RequestState; done?: number; total?: number }
+  | { type: 'encoded'; request: number; promptTokenIds: Uint32Array; prompt: string }
   | { type: 'started'; request: number; promptTokenIds: Uint32Array; prompt: string; seed: number }
+  /** Of the prompt's tokens, the first aside, which follows nothing. Before the answer. */
+  | { type: 'prompt'; request: number; logprobs: TokenLogprobs[] }
   /**
    * `ids` are the tokens from index `from` on of this choice, in order, none left out; `logprobs` are theirs, one
    * each, where the job asks for them.

@@ -133,6 +133,12 @@ export class GenerateRequest {
     const seed = sampling.seed ?? freshSeed();
     const prompt = model.template.render(this.#job);
     this.#promptLength = prompt.ids.length;
+    if (prompt.ids.length === 0) {
+      throw new BadRequestError('The prompt has no tokens; the model needs one at least to go on from.', {
+        param: 'prompt',
+        code: 'empty_prompt',
+      });
+    }
     const room = model.report.contextLength - prompt.ids.length;
     if (room <= 0) {
       throw new BadRequestError(

@@ -54,6 +54,9 @@ export class Service {
       case 'abort':
         this.#abort(message.request);
         break;
+      case 'encode':
+        this.#encode(message);
+        break;
       case 'memory': {
         const memory = this.#backend?.memory();
         this.#post({ type: 'memory', gpuBuffers: memory?.buffers ?? 0, gpuBytes: memory?.bytes ?? 0 });
@@ -125,6 +128,17 @@ export class Service {
     }
     this.#queue.push(new GenerateRequest(request, job, this.#post));
     this.#advance();
+  }
+
+  /** At once, also while a request runs. */
+  #encode({ request, job }: Extract<ToWorker, { type: 'encode' }>): void {
+    try {
+      if (!this.#model || this.#closed) throw new EngineClosedError('The engine has no model now.');
+      const { ids, text } = this.#model.template.render(job);
+      this.#post({ type: 'encoded', request, promptTokenIds: ids, prompt: text });
+    } catch (error) {
+      this.#post({ type: 'failed', request, error: serializeError(error) });
+    }
   }
 
   #abort(number: number): void {

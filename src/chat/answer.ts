@@ -12,7 +12,10 @@ import type {
 } from './types.ts';
 
 /** The worker's messages about one request, failures aside. */
-export type GenerationMessage = Extract<FromWorker, { type: 'state' | 'started' | 'tokens' | 'done' }>;
+export type GenerationMessage = Extract<
+  FromWorker,
+  { type: 'state' | 'started' | 'prompt' | 'tokens' | 'done' }
+>;
 type Started = Extract<FromWorker, { type: 'started' }>;
 type Tokens = Extract<FromWorker, { type: 'tokens' }>;
 type Done = Extract<FromWorker, { type: 'done' }>;
@@ -57,6 +60,7 @@ export class AnswerAssembly {
   handle(message: GenerationMessage): AnswerStep {
     switch (message.type) {
       case 'state':
+      case 'prompt':
         return { chunks: [], cuts: [], done: false };
       case 'started':
         return { chunks: this.#start(message), cuts: [], done: false };

@@ -1,6 +1,6 @@
 import type { Vocabulary } from '../detokenizer/vocabulary.ts';
 import { checkVocabulary, loadFormat, recogniseFormat } from '../formats/index.ts';
-import { createParser, type HeldAnswer, heldFormat } from '../parser/index.ts';
+import { compose, createParser, type HeldAnswer, heldFormat } from '../parser/index.ts';
 import type { Parser } from '../parser/parser.ts';
 import { continuedText, type PromptEnd } from '../protocol.ts';
 import type { DeclaredTool } from './tools.ts';
@@ -34,6 +34,8 @@ export interface ParserRequest {
   showsControlTokens?: boolean;
   promptTokenIds: Uint32Array;
   promptEnd?: PromptEnd;
+  /** The answer is text, whatever it looks like. */
+  isText?: boolean;
   /** Set when a grammar leads the answer behind its reasoning. */
   grammar: HeldAnswer | null;
 }
@@ -44,6 +46,8 @@ export interface ChosenFormat {
   toolsUnavailable: string | null;
   createParser: (request: ParserRequest) => Parser;
 }
+
+const text = compose(null, null);
 
 /** Checks explicit names before anything is downloaded. Throws a `BadRequestError` that lists the known ones. */
 export async function checkFormatNames({ reasoningParser, toolParser }: FormatOptions): Promise<void> {
@@ -90,13 +94,15 @@ export async function chooseFormat(
         : null,
     createParser: (request) =>
       createParser({
-        format: request.grammar
-          ? heldFormat(
-              format,
-              request.grammar,
-              request.tools.map(({ name }) => name),
-            )
-          : format,
+        format: request.isText
+          ? text
+          : request.grammar
+            ? heldFormat(
+                format,
+                request.grammar,
+                request.tools.map(({ name }) => name),
+              )
+            : format,
         tools: request.tools,
         vocabulary,
         templateArguments: request.templateArguments,

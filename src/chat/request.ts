@@ -105,7 +105,7 @@ const neutral: Readonly<Record<string, readonly string[]>> = {
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
 /** OpenAI's own limit. */
-const mostChoices = 128;
+export const mostChoices = 128;
 
 /** Checks a request body. Throws a `BadRequestError` that names the field, before anything runs. */
 export function prepareRequest(body: unknown, context: RequestContext): PreparedRequest {
@@ -176,7 +176,8 @@ function checkFieldNames(body: Fields): void {
   }
 }
 
-function checkModel(model: unknown, loaded: string): void {
+/** The id that a request names must be the loaded model's. */
+export function checkModel(model: unknown, loaded: string): void {
   if (model === undefined || model === null) return;
   if (typeof model !== 'string') throw badType('model', 'the id of the loaded model', model);
   if (model !== loaded) {
@@ -215,7 +216,7 @@ function readTemplateArguments(body: Fields): Record<string, unknown> {
   return { enable_thinking: effort !== 'none', reasoning_effort: effort, ...templateArguments };
 }
 
-function readSampling(body: Fields): Partial<SamplingOptions> {
+export function readSampling(body: Fields): Partial<SamplingOptions> {
   const topK = numberField(body, 'top_k', { min: -1, max: Number.MAX_SAFE_INTEGER, integer: true });
   const read: { [name in keyof SamplingOptions]: SamplingOptions[name] | undefined } = {
     temperature: numberField(body, 'temperature', { min: 0, max: 2 }),
@@ -234,8 +235,9 @@ function readSampling(body: Fields): Partial<SamplingOptions> {
   return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined));
 }
 
-function readMaxTokens(body: Fields): number | null {
-  const range = { min: 1, max: Number.MAX_SAFE_INTEGER, integer: true };
+/** @param min the least that may be asked for */
+export function readMaxTokens(body: Fields, min = 1): number | null {
+  const range = { min, max: Number.MAX_SAFE_INTEGER, integer: true };
   const older = numberField(body, 'max_tokens', range);
   const newer = numberField(body, 'max_completion_tokens', range);
   if (older !== undefined && newer !== undefined && older !== newer) {
@@ -247,7 +249,7 @@ function readMaxTokens(body: Fields): number | null {
   return newer ?? older ?? null;
 }
 
-function readStop(stop: unknown): string[] {
+export function readStop(stop: unknown): string[] {
   if (stop === undefined || stop === null) return [];
   const strings: unknown[] = Array.isArray(stop) ? stop : [stop];
   if (strings.length > 4) {
@@ -265,7 +267,7 @@ function readStop(stop: unknown): string[] {
   });
 }
 
-function readStreamOptions(options: unknown, stream: boolean): boolean {
+export function readStreamOptions(options: unknown, stream: boolean): boolean {
   if (options === undefined || options === null) return false;
   if (!isObject(options)) throw badType('stream_options', 'an object', options);
   if (!stream) {

@@ -11,7 +11,7 @@ import {
 } from './fields.ts';
 
 /** OpenAI's own limits. */
-const mostTopLogprobs = 20;
+export const mostTopLogprobs = 20;
 const largestBias = 100;
 
 /** @param job what the request says of the rest */

@@ -1,4 +1,4 @@
-import type { Generation, GenerationListener } from '../chat/completions.ts';
+import type { Generation, GenerationListener } from '../chat/start.ts';
 import {
   deserializeError,
   EngineClosedError,
@@ -13,6 +13,7 @@ import type {
   GenerateJob,
   LoadProgress,
   ModelSource,
+  PromptJob,
   ToWorker,
 } from '../protocol.ts';
 
@@ -56,11 +57,15 @@ export interface GpuMemory {
   bytes: number;
 }
 
+/** A prompt as the model would read it. */
+export type EncodedPrompt = Pick<Extract<FromWorker, { type: 'encoded' }>, 'promptTokenIds' | 'prompt'>;
+
 /** One worker with its open requests. */
 export class Connection {
   readonly #port: WorkerPort;
   readonly #events: ConnectionEvents;
   readonly #requests = new Map<number, GenerationListener>();
+  readonly #encodings = new Map<number, Pending<EncodedPrompt>>();
   #nextRequest = 0;
   /** Asked for and not answered yet, in order. */
   readonly #memory: Pending<GpuMemory>[] = [];
@@ -120,6 +125,16 @@ export class Connection {
     };
   }
 
+  /** Renders and tokenizes. Rejects with a `BadRequestError` where the prompt can't be made. */
+  encode(job: PromptJob): Promise<EncodedPrompt> {
+    return new Promise((resolve, reject) => {
+      if (this.#broken) return reject(this.#broken);
+      const request = this.#nextRequest++;
+      this.#encodings.set(request, { resolve, reject });
+      this.#port.postMessage({ type: 'encode', request, job });
+    });
+  }
+
   /** Live GPU buffers of the model's device. */
   memory(): Promise<GpuMemory> {
     return new Promise((resolve, reject) => {
@@ -165,6 +180,10 @@ export class Connection {
       case 'memory':
         this.#memory.shift()?.resolve({ buffers: message.gpuBuffers, bytes: message.gpuBytes });
         return;
+      case 'encoded':
+        this.#encodings.get(message.request)?.resolve(message);
+        this.#encodings.delete(message.request);
+        return;
       case 'closed':
         this.#onClosed?.();
         return;
@@ -184,6 +203,8 @@ export class Connection {
     const listener = this.#requests.get(request);
     this.#requests.delete(request);
     listener?.fail(error);
+    this.#encodings.get(request)?.reject(error);
+    this.#encodings.delete(request);
   }
 
   /** The worker cannot be trusted any more: everything open fails, and it is ended. */
@@ -200,7 +221,8 @@ export class Connection {
     this.#requests.clear();
     this.#load?.reject(error);
     this.#load = null;
-    for (const pending of this.#memory.splice(0)) pending.reject(error);
+    for (const pending of [...this.#memory.splice(0), ...this.#encodings.values()]) pending.reject(error);
+    this.#encodings.clear();
     for (const listener of listeners) listener.fail(error);
   }
 }

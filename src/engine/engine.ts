@@ -1,12 +1,11 @@
-import {
-  Completions,
-  type CompletionsHost,
-  type Generation,
-  type GenerationListener,
-} from '../chat/completions.ts';
+import { Completions } from '../chat/completions.ts';
 import { type ChosenFormat, checkFormatNames, chooseFormat, type FormatReport } from '../chat/format.ts';
 import { Models } from '../chat/models.ts';
 import type { prepareRequest, RequestContext } from '../chat/request.ts';
+import type { CompletionsHost, Generation, GenerationListener } from '../chat/start.ts';
+import type { TextCompletions } from '../chat/text-completions.ts';
+import type { AppliedTemplate, DetokenizeParams, Tokenized, TokenizeParams, Tokens } from '../chat/tokens.ts';
+import type { ChatCompletionCreateParams } from '../chat/types.ts';
 import { Vocabulary } from '../detokenizer/vocabulary.ts';
 import {
   DeviceLostError,
@@ -15,8 +14,8 @@ import {
   serializeError,
   TokenprismError,
 } from '../errors.ts';
-import type { DeviceReport, LoadTimings, ModelReport } from '../protocol.ts';
-import { Connection, type GpuMemory } from './connection.ts';
+import type { DeviceReport, LoadTimings, ModelReport, PromptJob } from '../protocol.ts';
+import { Connection, type EncodedPrompt, type GpuMemory } from './connection.ts';
 import { type CheckedOptions, checkOptions, type EngineOptions } from './options.ts';
 import { ProgressSum } from './progress.ts';
 
@@ -58,6 +57,8 @@ interface Session {
 export class Engine extends EventTarget {
   readonly chat: { readonly completions: Completions };
   readonly models: Models;
+  /** Completions of raw prompts, which no chat template touches and no format takes apart. */
+  readonly completions: Pick<TextCompletions, 'create'>;
   readonly #core: EngineCore;
 
   constructor(core: EngineCore) {
@@ -65,6 +66,11 @@ export class Engine extends EventTarget {
     this.#core = core;
     this.chat = { completions: new Completions(core) };
     this.models = new Models(core);
+    const create = async (...given: Parameters<TextCompletions['create']>) => {
+      const { TextCompletions } = await import('../chat/text-completions.ts');
+      return new TextCompletions(core).create(...given);
+    };
+    this.completions = { create } as Pick<TextCompletions, 'create'>;
     core.onChange = () => this.dispatchEvent(new Event('state'));
   }
 
@@ -79,9 +85,30 @@ export class Engine extends EventTarget {
   readonly fetch: typeof globalThis.fetch = async (input, init) => {
     const { serve } = await import('../http/serve.ts');
     const { incompleteToolCalls } = this.#core;
-    const { chat, models } = this;
-    return serve({ completions: chat.completions, models, incompleteToolCalls }, input, init);
+    const { chat, models, completions: text } = this;
+    const tokens = await this.#tokens();
+    return serve({ completions: chat.completions, models, text, tokens, incompleteToolCalls }, input, init);
   };
+
+  /** The ids of a text, or of a chat as the model would read it; as vLLM's `/tokenize`. */
+  async tokenize(body: TokenizeParams): Promise<Tokenized> {
+    return (await this.#tokens()).tokenize(body);
+  }
+
+  /** The text of ids, those of special tokens included; as vLLM's `/detokenize`. */
+  async detokenize(body: DetokenizeParams): Promise<{ prompt: string }> {
+    return (await this.#tokens()).detokenize(body);
+  }
+
+  /** The prompt that a chat request would have, as text and as ids. Takes all that `chat.completions.create` does. */
+  async applyChatTemplate(body: ChatCompletionCreateParams): Promise<AppliedTemplate> {
+    return (await this.#tokens()).applyChatTemplate(body);
+  }
+
+  async #tokens(): Promise<Tokens> {
+    const { Tokens } = await import('../chat/tokens.ts');
+    return new Tokens(this.#core);
+  }
 
   get state(): EngineState {
     return this.#core.state;
@@ -142,6 +169,10 @@ class EngineCore implements CompletionsHost {
     return this.#session.device;
   }
 
+  get contextLength(): number {
+    return this.#session.model.contextLength;
+  }
+
   get prepareRequest(): typeof prepareRequest {
     return this.#session.prepareRequest;
   }
@@ -175,6 +206,11 @@ class EngineCore implements CompletionsHost {
         listener.fail(error);
       },
     });
+  }
+
+  async encode(job: PromptJob): Promise<EncodedPrompt> {
+    await this.ready();
+    return this.#session.connection.encode(job);
   }
 
   async gpuMemory(): Promise<GpuMemory> {

@@ -1,6 +1,6 @@
 import { Template } from '@huggingface/jinja';
 import { BadRequestError, ModelLoadError } from '../../src/errors.ts';
-import { continuedText, type GenerateJob, type TemplateMessage } from '../../src/protocol.ts';
+import { continuedText, type GivenPrompt, type PromptJob, type TemplateMessage } from '../../src/protocol.ts';
 import { type TurnHeader, turnHeader, type WrittenOutputs } from './outputs.ts';
 import { placeReasoning, type ReasoningForm, type RenderedMessage, reasoningForm } from './reasoning.ts';
 import { SpellingMarks } from './spellings.ts';
@@ -12,9 +12,6 @@ export interface RenderedPrompt {
   /** What stands before the answer; `null` where answers can't be found again. */
   header: TurnHeader | null;
 }
-
-/** A conversation, and how far its prompt goes. */
-export type ConversationJob = Pick<GenerateJob, 'messages' | 'tools' | 'templateArguments' | 'promptEnd'>;
 
 /** Variables that the renderer sets itself; a request must not replace them. */
 const reserved = ['messages', 'tools', 'add_generation_prompt'];
@@ -75,7 +72,8 @@ export class ChatTemplate {
    *
    * @throws BadRequestError when the template refuses the conversation
    */
-  render(job: ConversationJob): RenderedPrompt {
+  render(job: PromptJob): RenderedPrompt {
+    if (job.prompt) return this.#given(job.prompt);
     for (const name of reserved) {
       if (Object.hasOwn(job.templateArguments, name)) {
         throw new BadRequestError(`chat_template_kwargs must not set ${name}.`, {
@@ -130,6 +128,12 @@ export class ChatTemplate {
       });
     }
     return { text: marks.strip(rendered), ids: Uint32Array.from(ids), header: turnHeader(sections) };
+  }
+
+  #given(prompt: GivenPrompt): RenderedPrompt {
+    const isText = 'text' in prompt;
+    const ids = isText ? this.#tokenizer.encode(prompt.text, prompt.addSpecialTokens) : prompt.ids;
+    return { text: isText ? prompt.text : '', ids: Uint32Array.from(ids), header: null };
   }
 
   /**

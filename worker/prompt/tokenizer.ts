@@ -26,9 +26,10 @@ export class PromptTokenizer {
     }
   }
 
-  /** Text to ids; added tokens are recognised, none are put around it. */
-  encode(text: string): number[] {
-    return text === '' ? [] : this.tokenizer.encode(text, { add_special_tokens: false });
+  /** Text to ids; added tokens are recognised. Put around it are those that the tokenizer adds, where asked for. */
+  encode(text: string, addSpecialTokens = false): number[] {
+    if (text === '' && !addSpecialTokens) return [];
+    return this.tokenizer.encode(text, { add_special_tokens: addSpecialTokens });
   }
 
   /** Sections to ids: the text of a section that is no token never becomes an added one. */

@@ -1,6 +1,7 @@
 /** A parser and a worker that do what a test says, for tests of what lies between them. */
-import { Completions, type CompletionsHost, type GenerationListener } from '../../../src/chat/completions.ts';
+import { Completions } from '../../../src/chat/completions.ts';
 import { prepareRequest } from '../../../src/chat/request.ts';
+import type { CompletionsHost, GenerationListener } from '../../../src/chat/start.ts';
 import type { TokenprismError } from '../../../src/errors.ts';
 import type { EndOfStream, ParserEvent } from '../../../src/parser/events.ts';
 import type { Parser, ParserDelta } from '../../../src/parser/parser.ts';

@@ -1,0 +1,259 @@
+/** Completions of raw prompts: the chat's way from the worker to the chunks, without template and format. */
+import type { Vocabulary } from '../detokenizer/vocabulary.ts';
+import { TokenprismError } from '../errors.ts';
+import type { TokenLogprobs } from '../protocol.ts';
+import type { GenerationMessage } from './answer.ts';
+import { type CompletionsHost, checkRequestOptions, startAnswer, whenReady } from './start.ts';
+import type { ChatCompletionStream } from './stream.ts';
+import {
+  appendLogprobs,
+  type ScoredToken,
+  TextLogprobsWriter,
+  tokenName,
+  toldName,
+} from './text-logprobs.ts';
+import { type PreparedText, prepareText } from './text-request.ts';
+import type {
+  TextCompletion,
+  TextCompletionChoice,
+  TextCompletionCreateParams,
+  TextCompletionCreateParamsNonStreaming,
+  TextCompletionCreateParamsStreaming,
+} from './text-types.ts';
+import { textOf } from './tokens.ts';
+import type { ChatCompletionChunkChoice, CompletionUsage, RequestOptions } from './types.ts';
+
+export interface TextHost extends CompletionsHost {
+  readonly vocabulary: Vocabulary;
+}
+
+/** `completions` of an engine. */
+export class TextCompletions {
+  readonly #host: TextHost;
+
+  constructor(host: TextHost) {
+    this.#host = host;
+  }
+
+  /**
+   * Goes on with a prompt, or with each of several, one after the other. With `stream: true` resolves to a stream of
+   * chunks as soon as the request is found good; else to the whole completion, which is that same stream collected.
+   * Rejects as `chat.completions.create` does.
+   */
+  create(body: TextCompletionCreateParamsNonStreaming, options?: RequestOptions): Promise<TextCompletion>;
+  create(body: TextCompletionCreateParamsStreaming, options?: RequestOptions): Promise<TextCompletionStream>;
+  create(
+    body: TextCompletionCreateParams,
+    options?: RequestOptions,
+  ): Promise<TextCompletion | TextCompletionStream>;
+  async create(
+    body: TextCompletionCreateParams,
+    options: RequestOptions = {},
+  ): Promise<TextCompletion | TextCompletionStream> {
+    const prepared = prepareText(body, this.#host.context);
+    checkRequestOptions(options);
+    const ready = whenReady(this.#host, options.signal);
+    if (ready) await ready;
+    const answers = prepared.requests.map((request, index) => {
+      const answer = new PromptAnswer(this.#host, prepared, index);
+      answer.stream = startAnswer(this.#host, request, {
+        ...options,
+        onMessage: (message) => answer.note(message),
+      });
+      return answer;
+    });
+    const stream = new TextCompletionStream(this.#host.context.modelId, prepared, answers);
+    return prepared.stream ? stream : await collectText(stream);
+  }
+}
+
+/** One prompt's choices. */
+class PromptAnswer {
+  stream!: ChatCompletionStream;
+  readonly #host: TextHost;
+  readonly #prepared: PreparedText;
+  readonly #index: number;
+  #promptTokenIds: Uint32Array = new Uint32Array(0);
+  #promptLogprobs: TokenLogprobs[] = [];
+  readonly #writers = new Map<number, TextLogprobsWriter>();
+
+  constructor(host: TextHost, prepared: PreparedText, index: number) {
+    this.#host = host;
+    this.#prepared = prepared;
+    this.#index = index;
+  }
+
+  note(message: GenerationMessage): void {
+    if (message.type === 'started') this.#promptTokenIds = message.promptTokenIds;
+    if (message.type === 'prompt') this.#promptLogprobs = message.logprobs;
+  }
+
+  /** `null` for a chunk that says nothing here. */
+  choice(given: ChatCompletionChunkChoice): TextCompletionChoice | null {
+    const { returnTokenIds, logprobs } = this.#prepared;
+    const { index, delta, finish_reason, stop_reason = null, token_ids = [] } = given;
+    if (delta.role) return null;
+    const choice: TextCompletionChoice = {
+      index: this.#index * this.#prepared.choices + index,
+      text: delta.content ?? '',
+      logprobs: null,
+      finish_reason: finish_reason === 'length' ? 'length' : finish_reason && 'stop',
+      stop_reason,
+    };
+    if (returnTokenIds) choice.token_ids = token_ids;
+    const isFirst = !this.#writers.has(index);
+    if (isFirst) this.#begin(choice, index);
+    if (logprobs === null) return choice;
+    const entries = given.logprobs?.content ?? [];
+    const scored = token_ids.map((id, at): ScoredToken => {
+      const { logprob, top_logprobs } = entries[at]!;
+      const top = top_logprobs.map((entry) => ({
+        name: toldName(entry.token, entry.bytes ?? []),
+        logprob: entry.logprob,
+      }));
+      return { id, logprob, top };
+    });
+    const written = this.#writers.get(index)!.write(scored);
+    if (choice.logprobs) appendLogprobs(choice.logprobs, written);
+    else choice.logprobs = written;
+    return choice;
+  }
+
+  /** The first chunk of a choice has what is told of the prompt. */
+  #begin(choice: TextCompletionChoice, index: number): void {
+    const { vocabulary } = this.#host;
+    const { requests, echo, logprobs, returnTokenIds } = this.#prepared;
+    const { job, skipSpecialTokens } = requests[this.#index]!;
+    const writer = new TextLogprobsWriter(vocabulary, logprobs !== 0, !skipSpecialTokens);
+    this.#writers.set(index, writer);
+    if (returnTokenIds) choice.prompt_token_ids = Array.from(this.#promptTokenIds);
+    if (!echo) return;
+    const prompt = job.prompt!;
+    const given = 'text' in prompt ? prompt.text : textOf(this.#promptTokenIds, vocabulary);
+    choice.text = given + choice.text;
+    if (logprobs === null) return;
+    const scored = Array.from(this.#promptTokenIds, (id, at): ScoredToken => {
+      const told = this.#promptLogprobs[at - 1];
+      const top = (told?.top ?? []).map((entry) => ({
+        name: tokenName(vocabulary, entry.id),
+        logprob: entry.logprob,
+      }));
+      return { id, logprob: told?.logprob ?? null, top };
+    });
+    // What the tokenizer put before the text is none of it.
+    const [first = -1] = this.#promptTokenIds;
+    const isAdded = vocabulary.isSpecial(first) && !given.startsWith(vocabulary.text(first));
+    choice.logprobs = writer.write(scored, (_id, at) => !(isAdded && at === 0));
+  }
+}
+
+/**
+ * The chunks of an answer as they come, prompt by prompt. Iterate it once; leaving the loop early aborts the request,
+ * and so does `controller.abort()`.
+ */
+export class TextCompletionStream implements AsyncIterable<TextCompletion> {
+  readonly controller = new AbortController();
+  readonly #chunks: AsyncGenerator<TextCompletion, undefined>;
+  #read = false;
+
+  constructor(model: string, prepared: PreparedText, answers: readonly PromptAnswer[]) {
+    this.#chunks = chunksOf(model, prepared, answers);
+    this.controller.signal.addEventListener('abort', () => {
+      for (const { stream } of answers) stream.controller.abort(this.controller.signal.reason);
+    });
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<TextCompletion, undefined> {
+    if (this.#read) {
+      throw new TokenprismError('A stream can be read once; keep its chunks to use them again.', {
+        code: 'stream_already_read',
+      });
+    }
+    this.#read = true;
+    return {
+      next: () => this.#chunks.next(),
+      return: async () => {
+        this.controller.abort();
+        return { value: undefined, done: true };
+      },
+    };
+  }
+}
+
+async function* chunksOf(
+  model: string,
+  { stream: isStreamed, includeUsage }: PreparedText,
+  answers: readonly PromptAnswer[],
+): AsyncGenerator<TextCompletion, undefined> {
+  const head = {
+    id: textId(),
+    object: 'text_completion' as const,
+    created: Math.floor(Date.now() / 1000),
+    model,
+  };
+  const tellsUsage = includeUsage || !isStreamed;
+  const usage: CompletionUsage[] = [];
+  try {
+    for (const answer of answers) {
+      for await (const chunk of answer.stream) {
+        if (chunk.usage) usage.push(chunk.usage as CompletionUsage);
+        const choices = chunk.choices.flatMap((choice) => answer.choice(choice) ?? []);
+        if (choices.length > 0) yield { ...head, choices, ...(tellsUsage && { usage: null }) };
+      }
+    }
+  } finally {
+    // Nobody waits for the others where one has failed.
+    for (const { stream } of answers) stream.controller.abort();
+  }
+  if (tellsUsage) yield { ...head, choices: [], usage: usage.reduce(added) };
+}
+
+function added(sum: CompletionUsage, next: CompletionUsage): CompletionUsage {
+  const { prompt_tokens_details: cached, completion_tokens_details: thought } = next;
+  return {
+    prompt_tokens: sum.prompt_tokens + next.prompt_tokens,
+    completion_tokens: sum.completion_tokens + next.completion_tokens,
+    total_tokens: sum.total_tokens + next.total_tokens,
+    prompt_tokens_details: {
+      cached_tokens: sum.prompt_tokens_details.cached_tokens + cached.cached_tokens,
+    },
+    completion_tokens_details: {
+      reasoning_tokens: sum.completion_tokens_details.reasoning_tokens + thought.reasoning_tokens,
+    },
+  };
+}
+
+async function collectText(chunks: AsyncIterable<TextCompletion>): Promise<TextCompletion> {
+  let last: TextCompletion | null = null;
+  const choices = new Map<number, TextCompletionChoice>();
+  for await (const chunk of chunks) {
+    last = chunk;
+    for (const { index, text, logprobs, token_ids, finish_reason, stop_reason, ...more } of chunk.choices) {
+      const choice = choices.get(index);
+      if (!choice) {
+        choices.set(index, {
+          index,
+          text,
+          logprobs,
+          finish_reason,
+          stop_reason,
+          ...(token_ids && { token_ids }),
+          ...more,
+        });
+        continue;
+      }
+      choice.text += text;
+      if (logprobs && choice.logprobs) appendLogprobs(choice.logprobs, logprobs);
+      if (token_ids) choice.token_ids?.push(...token_ids);
+      choice.finish_reason = finish_reason;
+      choice.stop_reason = stop_reason;
+    }
+  }
+  return { ...last!, choices: [...choices.values()].sort((a, b) => a.index - b.index) };
+}
+
+/** `cmpl-` and 32 hex digits. */
+function textId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `cmpl-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
