@@ -9,7 +9,8 @@
  * `--synthetic` a model of Qwen3's shape and vocabulary with random weights; `--gpu-sampling` has ours choose tokens on
  * the GPU, as on a real one.
  *
- * For the curve `--contexts 256,1024,2048,4000`, `--curve-ways static`, `--curve-tokens N` (default 8) and `--rounds N`.
+ * For the curve `--contexts 256,1024,2048,4000`, `--curve-ways static`, `--curve-rounds N` (default 2) of `--curve-tokens N`
+ * (default 6).
  *
  * `--adapter any` takes a real GPU.
  */
@@ -73,8 +74,8 @@ export async function run(options: readonly string[] = []): Promise<Report[]> {
         await measureCurve(bench, {
           contexts: list('--contexts', '256,1024,2048,4000').map(Number),
           ways: list('--curve-ways', 'static') as Contender[],
-          tokens: numberOption(options, '--curve-tokens', 8),
-          rounds,
+          tokens: numberOption(options, '--curve-tokens', 6),
+          rounds: numberOption(options, '--curve-rounds', 2),
         }),
       );
     }

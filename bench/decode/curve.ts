@@ -22,10 +22,10 @@ export async function measureCurve(
   { contexts, ways, tokens, rounds }: CurveOptions,
 ): Promise<Report> {
   const room = rounds * tokens + 3;
-  const isRising = contexts.every((context, at) => context >= (contexts[at - 1] ?? 0) + room);
+  const isRising = contexts.every((context, at) => context > (at === 0 ? 0 : contexts[at - 1]! + room));
   if (!isRising || !(contexts.at(-1)! + room <= longSize.positions)) {
     throw new Error(
-      `The contexts must rise by ${room} or more and end ${room} before ${longSize.positions}: ${contexts.join()}.`,
+      `The contexts must rise by more than ${room} and end ${room} before ${longSize.positions}: ${contexts.join()}.`,
     );
   }
   const model = (folder: string): DecodeModel => ({
@@ -47,9 +47,9 @@ export async function measureCurve(
   const found = new Map<string, Measured[][]>(names.map((name) => [name, []]));
   let length = 0;
   for (const context of contexts) {
-    // The first token comes with the reading; two more find the way that these steps take.
+    // Two tokens more find the way that these steps take, and with it room for what comes: buffers double at powers of 2.
     const prompt = Array.from(
-      { length: context - length - 3 },
+      { length: context - length },
       (_, index) => ((length + index) * 7919 + 13) % (longSize.vocabulary - 64),
     );
     for (const name of names) {
@@ -65,7 +65,7 @@ export async function measureCurve(
           .push(await goOn(name, [], tokens));
     }
     assertSameTokens(writers.map((name) => found.get(name)!.at(-1)!));
-    length = context + rounds * tokens;
+    length = context + rounds * tokens + 3;
   }
   await page.evaluate(() => window.decode.close());
 

@@ -20,16 +20,24 @@ const neutral: SamplingOptions = {
   seed: null,
 };
 
-type Choose = (logits: Logits) => Promise<number>;
+interface Chooser {
+  /** Whether the next step can begin before the token is read. */
+  goesOn: boolean;
+  /** @param next where the GPU writes the token too */
+  choose(logits: Logits, next: GPUBuffer | null): Promise<number>;
+}
 
 /** Chooses tokens on the GPU where the backend has a reducer. */
-function chooser({ reducer }: Backend, options: SamplingOptions, prompt: number[]): Choose {
+function chooser({ reducer }: Backend, options: SamplingOptions, prompt: number[]): Chooser {
   if (!reducer) {
     const sampler = new Sampler(options, 1, 0, prompt);
-    return async (logits) => sampler.next(await logits.read(0));
+    return { goesOn: false, choose: async (logits) => sampler.next(await logits.read(0)) };
   }
   const sampler = new GpuSampler(reducer, options, 1, 0, prompt);
-  return (logits) => sampler.next(logits.onGpu(0)!, null, () => logits.read(0));
+  return {
+    goesOn: sampler.choosesAlone,
+    choose: (logits, next) => sampler.next(logits.onGpu(0)!, null, () => logits.read(0), next),
+  };
 }
 
 export async function loadOurs(
@@ -64,25 +72,34 @@ export async function loadOurs(
     sequence: Sequence,
     prompt: number[],
     tokens: number,
-    choose: Choose,
+    { goesOn, choose }: Chooser,
   ): Promise<DecodeRun> {
     const [ids, times, encode]: number[][] = [[], [], []];
     const before = callsSoFar();
+    let logits: Logits | null = null;
     for (let from = 0; from < prompt.length; from += backend.prefillPiece) {
       const piece = prompt.slice(from, from + backend.prefillPiece);
       const isLast = from + piece.length === prompt.length;
-      const logits = await sequence.forward(piece, isLast ? 1 : 0);
-      if (isLast) ids!.push(await choose(logits));
-      logits.release();
+      logits?.release();
+      logits = await sequence.forward(piece, isLast ? 1 : 0);
     }
-    times!.push(performance.now());
-    while (ids!.length < tokens) {
+    const step = async (forward: () => Promise<Logits>) => {
       const start = performance.now();
-      const logits = await sequence.forward([ids!.at(-1)!], 1);
+      const result = await forward();
       encode!.push(performance.now() - start);
-      ids!.push(await choose(logits));
-      logits.release();
+      return result;
+    };
+    for (;;) {
+      const isLast = ids!.length + 1 === tokens;
+      const next = (goesOn && !isLast && sequence.next) || null;
+      const chosen = choose(logits!, next?.token ?? null);
+      const begun = next && (await step(() => next.forward()));
+      const id = await chosen;
+      ids!.push(id);
       times!.push(performance.now());
+      logits!.release();
+      if (isLast) break;
+      logits = begun ?? (await step(() => sequence.forward([id], 1)));
     }
     return { ids: ids!, waits: intervals(times!), calls: callsSince(before), encode: encode! };
   }

@@ -31,8 +31,8 @@ export const wideSize: SyntheticSize = {
 export const longSize: SyntheticSize = {
   layers: 2,
   hidden: 64,
-  heads: 4,
-  cacheHeads: 2,
+  heads: 2,
+  cacheHeads: 1,
   headSize: 32,
   intermediate: 128,
   vocabulary: 512,
