@@ -4,7 +4,7 @@ import { Connection } from '../engine/connection.ts';
 import type { CheckedOptions } from '../engine/options.ts';
 import { ProgressSum } from '../engine/progress.ts';
 import { EngineClosedError } from '../errors.ts';
-import type { GenerateJob, ModelReport } from '../protocol.ts';
+import type { ModelReport, PromptJob } from '../protocol.ts';
 
 /** A prompt as a chat template writes it. */
 export interface RenderedPrompt {
@@ -19,11 +19,9 @@ export interface PromptSession {
   format: ChosenFormat;
 }
 
-type PromptJob = Pick<GenerateJob, 'messages' | 'tools' | 'templateArguments' | 'promptEnd'>;
-
 /**
- * Renders prompts in the worker that renders those of local models too; its model is a replay that nobody listens to,
- * so that no weights are needed. A worker that crashed is replaced at the next prompt.
+ * Renders prompts in a worker such as local models have, so that tokenizer and template engine are no part of the page;
+ * its model is an empty script, so that no weights are needed. A worker that crashed is replaced at the next prompt.
  */
 export class PromptRenderer {
   readonly #options: CheckedOptions;
@@ -51,32 +49,24 @@ export class PromptRenderer {
     return this.session();
   }
 
-  /** Throws a `BadRequestError` where the template refuses the messages, or they are longer than the context. */
+  /**
+   * Throws a `BadRequestError` where the template refuses the messages. How long they may be is the server's to say:
+   * it may hold more than the model's files tell.
+   */
   async render(job: PromptJob, signal: AbortSignal): Promise<RenderedPrompt> {
     const { connection } = await this.session();
-    return new Promise((resolve, reject) => {
-      const settle = (end: () => void) => {
-        signal.removeEventListener('abort', abort);
-        end();
-      };
-      const abort = () => {
-        generation.abort();
-        settle(() => reject(signal.reason));
-      };
-      const generation = connection.generate(
-        { ...job, sampling: {}, maxTokens: 1, choices: 1 },
-        {
-          message: (message) => {
-            if (message.type !== 'started') return;
-            generation.abort();
-            settle(() => resolve({ ids: message.promptTokenIds, text: message.prompt }));
-          },
-          fail: (error) => settle(() => reject(error)),
-        },
-      );
-      if (signal.aborted) abort();
-      else signal.addEventListener('abort', abort);
+    let abort = () => {};
+    const aborted = new Promise<never>((_, reject) => {
+      abort = () => reject(signal.reason);
     });
+    signal.addEventListener('abort', abort);
+    try {
+      signal.throwIfAborted();
+      const { promptTokenIds, prompt } = await Promise.race([connection.encode(job), aborted]);
+      return { ids: promptTokenIds, text: prompt };
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
   }
 
   async close(): Promise<void> {

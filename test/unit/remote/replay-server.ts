@@ -47,6 +47,11 @@ export class ReplayServer {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.setHeader('access-control-allow-origin', '*');
+    if (request.method === 'OPTIONS') {
+      response.writeHead(204, { 'access-control-allow-headers': 'authorization, content-type' }).end();
+      return;
+    }
     let text = '';
     for await (const part of request) text += String(part);
     const seen: SeenRequest = {
