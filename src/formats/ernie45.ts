@@ -32,7 +32,7 @@ export const family: Family = {
           RESPONSE_END: { text: '</response>', token: 'optional' },
         },
         contentMarkers: {
-          RESPONSE_START: { to: CONTENT, when: 'first', do: ['nest'] },
+          RESPONSE_START: { to: CONTENT, when: 'first', do: ['nest', 'edge'] },
           RESPONSE_END: { to: CONTENT, when: 'nested', do: ['unnest', 'edge'] },
         },
       }),

@@ -25,6 +25,8 @@ export interface CallReader {
   /** Inside quotes, where a marker is text. */
   readonly inString: boolean;
   readonly isDone: boolean;
+  /** Behind a call: what was read of a further one that has not begun, and is text if it never does. */
+  readonly unclaimed?: string;
   /** The call's arguments ended; at most closers of the envelope are missing. */
   readonly isWhole: boolean;
   /**

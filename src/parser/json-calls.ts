@@ -99,6 +99,10 @@ export class JsonEnvelopeReader implements CallReader {
     return this.#areArgumentsDone;
   }
 
+  get hasBegun(): boolean {
+    return this.#isStarted;
+  }
+
   read(text: string, from: number, to: number): number {
     let at = from;
     while (at < to && this.#expects !== 'closed' && this.#expects !== 'nothing') {
@@ -237,6 +241,7 @@ export class JsonEnvelopeListReader implements CallReader {
   readonly #envelope: JsonEnvelope;
   #expects: 'open' | 'item' | 'next' | 'closed';
   #item: JsonEnvelopeReader | null = null;
+  #unclaimed = '';
   #count = 0;
 
   /** `isOpen`: the list's bracket was read already. */
@@ -258,18 +263,25 @@ export class JsonEnvelopeListReader implements CallReader {
     return this.#item?.isWhole ?? false;
   }
 
+  get unclaimed(): string {
+    return this.#unclaimed;
+  }
+
   read(text: string, from: number, to: number): number {
     let at = from;
     while (at < to && this.#expects !== 'closed') {
       if (this.#item) {
+        const before = at;
         at = this.#item.read(text, at, to);
+        this.#unclaimed = this.#item.hasBegun ? '' : this.#unclaimed + text.slice(before, at);
         if (!this.#item.isDone && !(at < to && this.#endsItem(text[at]!))) return at;
         this.#item = null;
+        this.#unclaimed = '';
         this.#count++;
         // Where the next item stands already, its comma was read as one inside the item.
         this.#expects = at < to && text[at] === '{' ? 'item' : 'next';
       } else if (/\s/.test(text[at]!)) at++;
-      else if (this.#expects === 'item' && text[at] === '{') {
+      else if ((this.#expects === 'item' || this.#expects === 'next') && text[at] === '{') {
         this.#item = new JsonEnvelopeReader(this.#context, this.#envelope);
       } else if (!this.#readStructure(text[at]!)) return at;
       else at++;
@@ -321,6 +333,10 @@ export class JsonEnvelopesReader implements CallReader {
 
   get isWhole(): boolean {
     return this.#reader?.isWhole ?? false;
+  }
+
+  get unclaimed(): string {
+    return this.#reader?.unclaimed ?? '';
   }
 
   read(text: string, from: number, to: number): number {

@@ -189,7 +189,10 @@ export class Machine {
       else if (!this.#reader?.begin?.()) this.#dropHold(this.#hold);
     } while (end === 'stop');
     if (end === 'stop' && this.#state.text === 'name') this.#salvage();
-    if (end !== 'stop' && !this.#calls.isOpen) this.#reader?.begin?.();
+    if (!this.#calls.isOpen && this.#reader) {
+      if (end === 'stop') this.#giveBack(this.#reader);
+      else this.#reader.begin?.();
+    }
     if (this.#calls.isOpen) {
       if (this.#reader?.isWhole) this.#reader.close();
       else this.#calls.end('call-incomplete');
@@ -294,7 +297,7 @@ export class Machine {
     if (this.#input.at === limit) return true;
     const match = this.#markerHere(limit, isSettled);
     if (match) return this.#meet(match, isSettled, limit);
-    this.#failCall();
+    this.#failCall(reader);
     return true;
   }
 
@@ -322,7 +325,7 @@ export class Machine {
 
   /** A marker that means nothing in this state is text. */
   #readUnmapped(end: number): void {
-    if (this.#state.text === 'call' && this.#reader) this.#failCall();
+    if (this.#state.text === 'call' && this.#reader) this.#failCall(this.#reader);
     else if (!this.#text(end)) {
       // The text belongs to another state, where the marker may mean something.
       const mark = this.#input.lastMark;
@@ -626,15 +629,30 @@ export class Machine {
       return false;
     }
     this.#endCall('call-incomplete');
+    this.#giveBack(reader);
     return true;
   }
 
   /** What stands in the envelope can't be read. Before the call began it is text, later the call is broken. */
-  #failCall(): void {
+  #failCall(reader: CallReader): void {
     this.#reader = null;
     if (this.#hold) this.#release();
     else if (this.#calls.isOpen) this.#endCall('call-incomplete');
-    else this.#enter(this.#state.done ?? CONTENT);
+    else {
+      this.#enter(this.#state.done ?? CONTENT);
+      this.#giveBack(reader);
+    }
+  }
+
+  /** Behind a call stood something that was none: it is text. */
+  #giveBack({ unclaimed = '' }: CallReader): void {
+    if (unclaimed === '') return;
+    if (this.#state.otherwise !== undefined) this.#enter(this.#state.otherwise);
+    this.#owned.call -= unclaimed.length;
+    this.#owned.content += unclaimed.length;
+    this.#layout.text('content', unclaimed, this.#input.tokensRead());
+    this.#last = unclaimed[unclaimed.length - 1]!;
+    this.#before = 'text';
   }
 
   #endCall(type: 'call-end' | 'call-incomplete'): void {

@@ -11,10 +11,11 @@
  * ```
  *
  * A value ends at its own closer; an opener of a declared parameter at the start of a line ends it too, and the
- * function's closer that has no opener inside the value.
+ * function's closer that has no opener inside the value. All arguments may stand in the function as one JSON object, a
+ * slip of the model.
  */
 import { CONTENT, type State, type ToolFormat } from '../../parser/format.ts';
-import { JsonEnvelopesReader } from '../../parser/json-calls.ts';
+import { JsonArgumentsReader, JsonEnvelopesReader } from '../../parser/json-calls.ts';
 import { parametersAs } from '../../parser/parameters.ts';
 import { NAME_AND_ARGUMENTS } from './tagged-json.ts';
 
@@ -30,6 +31,8 @@ const KEY = 'KEY';
 const VALUE = 'VALUE';
 const BETWEEN = 'BETWEEN';
 const OBJECT = 'OBJECT';
+const AFTER_OBJECT = 'AFTER_OBJECT';
+const CALLS = 'CALLS';
 
 export interface InvokeParameters {
   name: string;
@@ -57,7 +60,7 @@ export function invokeParameters({ name, block, trimsLineBreaks, orJson }: Invok
         token: 'never',
       },
       PARAMETER_END: { text: PARAMETER_END, token: 'never' },
-      ...(orJson && { BRACE: { text: ['{', '['], token: 'never' } as const }),
+      BRACE: { text: '{', token: 'never' },
     },
     openers: {
       BLOCK_START: { to: BLOCK, hold: 'any' },
@@ -75,6 +78,7 @@ export function invokeParameters({ name, block, trimsLineBreaks, orJson }: Invok
         close: `${PARAMETER_END}\n`,
         separator: '',
         avoid: () => [INVOKE_END, '<parameter name='],
+        ...(trimsLineBreaks && { trimsLineBreaks }),
       },
       trigger: start,
     },
@@ -83,13 +87,13 @@ export function invokeParameters({ name, block, trimsLineBreaks, orJson }: Invok
         text: 'layout',
         on: {
           INVOKE_START: { to: NAME },
-          ...(orJson && { BRACE: { to: OBJECT, do: ['literal'] } as const }),
+          ...(orJson && { BRACE: { to: CALLS, do: ['literal'] } as const }),
           BLOCK_START: { to: BLOCK, hold: 'any' },
           BLOCK_END: { to: CONTENT, do: ['release'] },
         },
       },
       ...(orJson && {
-        [OBJECT]: {
+        [CALLS]: {
           text: 'call',
           createReader: (context) => new JsonEnvelopesReader(context, NAME_AND_ARGUMENTS),
           on: { BLOCK_END: { to: CONTENT }, BLOCK_START: { to: BLOCK, hold: 'any' } },
@@ -101,10 +105,27 @@ export function invokeParameters({ name, block, trimsLineBreaks, orJson }: Invok
         text: 'discard',
         on: {
           PARAMETER_START: { to: KEY },
+          BRACE: { to: OBJECT, when: 'no-parameter', do: ['literal'] },
           INVOKE_END: { to: BETWEEN, do: ['call-end'] },
           BLOCK_END: { to: CONTENT, do: ['call-end'] },
           INVOKE_START: { to: NAME, hold: 'any', onCommit: ['call-end'] },
         },
+      },
+      [OBJECT]: {
+        text: 'call',
+        createReader: (context) => new JsonArgumentsReader(context),
+        on: { INVOKE_END: { to: BETWEEN }, BLOCK_END: { to: CONTENT } },
+        done: AFTER_OBJECT,
+      },
+      [AFTER_OBJECT]: {
+        text: 'content',
+        on: {
+          INVOKE_END: { to: BETWEEN, do: ['call-edge'] },
+          INVOKE_START: { to: NAME, hold: 'any' },
+          BLOCK_START: { to: BLOCK, hold: 'any' },
+          BLOCK_END: { to: CONTENT, do: ['call-edge'] },
+        },
+        otherwise: CONTENT,
       },
       [KEY]: { text: 'name', on: { NAME_END: { to: VALUE, do: ['key'] } } },
       [VALUE]: {

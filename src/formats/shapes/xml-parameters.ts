@@ -15,9 +15,10 @@
  *
  * A value ends at its own closer; an opener of a declared parameter at the start of a line ends it too, and a
  * function's closer that has no opener inside the value. Without the wrapper a declared function's opener at the
- * start of a line counts.
+ * start of a line counts. All arguments may stand in the function as one JSON object, a slip of the model.
  */
 import { CONTENT, type ToolFormat } from '../../parser/format.ts';
+import { JsonArgumentsReader } from '../../parser/json-calls.ts';
 import { parametersAs } from '../../parser/parameters.ts';
 
 const FUNCTION = '<function=';
@@ -30,6 +31,8 @@ const NAME = 'NAME';
 const PARAMETERS = 'PARAMETERS';
 const KEY = 'KEY';
 const VALUE = 'VALUE';
+const OBJECT = 'OBJECT';
+const AFTER_OBJECT = 'AFTER_OBJECT';
 const BETWEEN = 'BETWEEN';
 
 export const xmlParameters = (name: string, start: string, end: string): ToolFormat => ({
@@ -42,6 +45,7 @@ export const xmlParameters = (name: string, start: string, end: string): ToolFor
     PARAMETER_START: { text: PARAMETER, token: 'never' },
     PARAMETER_END: { text: PARAMETER_END, token: 'never' },
     ANGLE: { text: '>', token: 'never' },
+    BRACE: { text: '{', token: 'never' },
   },
   openers: {
     TOOL_START: { to: WRAPPER, hold: 'any' },
@@ -81,11 +85,28 @@ export const xmlParameters = (name: string, start: string, end: string): ToolFor
       text: 'discard',
       on: {
         PARAMETER_START: { to: KEY },
+        BRACE: { to: OBJECT, when: 'no-parameter', do: ['literal'] },
         FUNCTION_END: { to: BETWEEN, do: ['call-end'] },
         FUNCTION_START: { to: NAME, hold: 'any', onCommit: ['call-end'] },
         TOOL_START: { to: WRAPPER, hold: 'any', onCommit: ['call-end'] },
         TOOL_END: { to: CONTENT, do: ['call-end'] },
       },
+    },
+    [OBJECT]: {
+      text: 'call',
+      createReader: (context) => new JsonArgumentsReader(context),
+      on: { FUNCTION_END: { to: BETWEEN }, TOOL_END: { to: CONTENT } },
+      done: AFTER_OBJECT,
+    },
+    [AFTER_OBJECT]: {
+      text: 'content',
+      on: {
+        FUNCTION_END: { to: BETWEEN, do: ['call-edge'] },
+        FUNCTION_START: { to: NAME, hold: 'any' },
+        TOOL_START: { to: WRAPPER, hold: 'any' },
+        TOOL_END: { to: CONTENT, do: ['call-edge'] },
+      },
+      otherwise: CONTENT,
     },
     [KEY]: { text: 'name', on: { ANGLE: { to: VALUE, do: ['key'] } } },
     [VALUE]: {
