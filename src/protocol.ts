@@ -14,7 +14,7 @@
  *       ◀── done { choices, usage, timings } | failed
  * ```
  */
-import type { SerializedError } from './errors.ts';
+import type { ErrorName, SerializedError } from './errors.ts';
 
 /** Where a model's files are. */
 export type ModelSource =
@@ -51,8 +51,14 @@ export interface ScriptedTurn {
   open?: boolean;
   /** Milliseconds before each token. */
   delay?: number;
+  /** Milliseconds before the first token, as if the prompt took so long to read; unset: `delay`. */
+  firstDelay?: number;
   /** Fails the forward pass before this token index with a device loss. */
   loseDeviceAt?: number;
+  /** Crashes the worker before this token index. */
+  crashAt?: number;
+  /** Fails the forward pass before the token index `at` (unset: 0) with this error, as one of the model's own. */
+  error?: { name: ErrorName; message: string; at?: number };
 }
 
 /** Which device runs the model, and why that one. */

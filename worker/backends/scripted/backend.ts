@@ -1,4 +1,4 @@
-import { BadRequestError, DeviceLostError, ModelLoadError } from '../../../src/errors.ts';
+import { BadRequestError, DeviceLostError, deserializeError, ModelLoadError } from '../../../src/errors.ts';
 import type { DeviceReport, ScriptedTurn } from '../../../src/protocol.ts';
 import type { Backend, Logits, Sequence } from '../backend.ts';
 
@@ -6,8 +6,12 @@ import type { Backend, Logits, Sequence } from '../backend.ts';
 interface Script {
   ids: readonly number[];
   delay: number;
-  loseDeviceAt: number;
+  firstDelay: number;
+  /** What befalls the pass that gives the token of this index. */
+  faults: Map<number, Fault>;
 }
+
+type Fault = 'device' | 'crash' | Error;
 
 export interface ScriptedModel {
   encode(text: string): number[];
@@ -36,13 +40,25 @@ export class ScriptedTurns {
         );
       }
       if (!turn.open) ids.push(model.eosTokenId);
-      return { ids, delay: turn.delay ?? 0, loseDeviceAt: turn.loseDeviceAt ?? -1 };
+      const { delay = 0, firstDelay = delay } = turn;
+      return { ids, delay, firstDelay, faults: faultsOf(turn) };
     });
   }
 
   take(): Script {
     return this.#scripts[this.#next++ % this.#scripts.length]!;
   }
+}
+
+function faultsOf({ loseDeviceAt, crashAt, error }: ScriptedTurn): Map<number, Fault> {
+  const faults = new Map<number, Fault>();
+  if (error) {
+    const { name, message, at = 0 } = error;
+    faults.set(at, deserializeError({ name, message, status: 500, code: null, param: null }));
+  }
+  if (loseDeviceAt !== undefined) faults.set(loseDeviceAt, 'device');
+  if (crashAt !== undefined) faults.set(crashAt, 'crash');
+  return faults;
 }
 
 /**
@@ -140,12 +156,11 @@ class ScriptedSequence implements Sequence {
     const script = this.#script;
     const first = this.#length - this.#promptLength - rows + 1;
     if (script && rows > 0) {
-      if (script.delay > 0) await new Promise((resolve) => setTimeout(resolve, script.delay));
-      if (first + rows - 1 === script.loseDeviceAt) {
-        const error = new DeviceLostError('The scripted device was lost, as its script says.');
-        this.#lose(error);
-        throw error;
-      }
+      const token = first + rows - 1;
+      const delay = token === 0 ? script.firstDelay : script.delay;
+      if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
+      const fault = script.faults.get(token);
+      if (fault) await this.#fail(fault);
     }
     const row = this.#row;
     return {
@@ -159,6 +174,18 @@ class ScriptedSequence implements Sequence {
       },
       release: () => {},
     };
+  }
+
+  /** Rejects; a crash leaves nobody who could wait for it. */
+  async #fail(fault: Fault): Promise<never> {
+    if (fault === 'crash') {
+      reportError(new Error('The worker crashes, as its script says.'));
+      return new Promise(() => {});
+    }
+    if (fault instanceof Error) throw fault;
+    const error = new DeviceLostError('The scripted device was lost, as its script says.');
+    this.#lose(error);
+    throw error;
   }
 
   async truncate(length: number): Promise<void> {
