@@ -164,7 +164,7 @@ export class ModelRun {
       const canGoOn = goesOn && sampler.choosesAlone && this.#ahead.length === 0;
       const next = canGoOn ? this.#sequence?.next : null;
       const chosen = sampler.next(this.#rowOnGpu(), mask, read, next?.token);
-      return next ? this.#goOn(next, chosen) : chosen;
+      return next ? this.#goOn(next, sampler, chosen) : chosen;
     });
     const milliseconds = performance.now() - start;
     if (tokens > 0) this.#costs?.pass(tokens, milliseconds);
@@ -239,13 +239,17 @@ export class ModelRun {
     this.#row = null;
   }
 
-  /** Reads a token that is being chosen on the device, before it is known; then it counts as read ahead. */
-  async #goOn(next: NextStep, chosen: Promise<number>): Promise<number> {
+  /**
+   * Reads a token that is being chosen on the device, before it is known; then it counts as read ahead. Rarely it is
+   * another one than the one chosen.
+   */
+  async #goOn(next: NextStep, sampler: GpuSampler, chosen: Promise<number>): Promise<number> {
     const sequence = this.#sequence!;
-    const logits = await sequence.forwardNext(next, chosen);
+    const written = chosen.then(() => sampler.written);
+    const logits = await sequence.forwardNext(next, written);
     this.#releaseLogits();
     this.#logits = logits;
-    this.#ahead = [await chosen];
+    this.#ahead = [await written];
     this.#goingOn = performance.now();
     this.counts.forwards++;
     return chosen;

@@ -116,18 +116,27 @@ test('the same seed gives the tokens of the CPU, each way to cut', async ({ page
     [{ temperature: 1e-30 }, null],
     [{ temperature: 1.5 }, null],
     [{ temperature: 1, topK: 1000 }, 0.01],
+    [{ temperature: 1.4, topK: 256, minP: 0.02 }, 0.5],
+    [{ temperature: 3, topK: 8 }, 0.002],
+    [{ temperature: 1, topK: 1 }, null],
   ];
   const read: number[] = [];
   for (const [limits, share] of ways) {
-    const { gpu, cpu, readRows } = await call(page, 'compareSamplers', 2048, limits, 30, share);
+    const { gpu, cpu, written, readRows } = await call(page, 'compareSamplers', 2048, limits, 30, share);
     expect(gpu, JSON.stringify(limits)).toEqual(cpu);
     read.push(readRows);
+    // What the GPU draws for a next step, where it can, is what is drawn here.
+    const { temperature, topK = 0 } = limits;
+    const isWritten = temperature === 0 || (topK > 0 && topK <= 256);
+    expect(written, JSON.stringify(limits)).toEqual(isWritten ? cpu : []);
   }
   // Greedy and top-k never need the row; a hot draw from a flat row does now and then.
   expect(read.slice(0, 2)).toEqual([0, 0]);
   expect(read[5]).toBeGreaterThan(0);
   const large = await call(page, 'compareSamplers', 151_936, { temperature: 0.7, topP: 0.95 }, 6, 0.9);
   expect(large.gpu).toEqual(large.cpu);
+  const wide = { temperature: 0.7, topK: 20, topP: 0.95 };
+  expect((await call(page, 'compareSamplers', 151_936, wide, 6, 0.9)).written).toHaveLength(6);
 });
 
 test('logprobs are those of the row, which is read for a token far down alone', async ({ page }) => {

@@ -1,5 +1,5 @@
 import { expect, test } from './harness/fixture.ts';
-import { type Heap, openHeapMeter } from './worker/heap.ts';
+import { type Heap, openHeapMeter, openPageMeter } from './worker/heap.ts';
 
 test.use({ needsLibrary: false });
 test.describe.configure({ timeout: 240_000 });
@@ -9,6 +9,12 @@ const client = '/test/browser/worker/client.ts';
 const numbers = '/test/browser/worker/numbers.ts';
 const steps = '/test/browser/worker/steps.ts';
 const pipelining = '/test/browser/worker/pipelining.ts';
+const requests = '/test/browser/worker/requests.ts';
+type Requests = typeof import('./worker/requests.ts');
+/** The page that holds a model. */
+interface WithRequests {
+  requests: Requests;
+}
 const question = [{ role: 'user', content: 'What can you do?' }];
 
 for (const way of ['captured', 'static', 'growing'] as const) {
@@ -63,13 +69,14 @@ for (const way of ['captured', 'static'] as const) {
     );
     expect(decode).toBe(way);
     // None before the last token that may come, one too many before an end that the token itself brings.
-    expect(ahead.map(({ begun }) => begun)).toEqual([3, 3, 2, 2, 2, 0, 2]);
-    expect(waiting.map(({ begun }) => begun)).toEqual(Array(7).fill(0));
+    expect(ahead.map(({ begun }) => begun)).toEqual([3, 3, 2, 2, 2, 2, 0, 2]);
+    expect(waiting.map(({ begun }) => begun)).toEqual(Array(8).fill(0));
     expect(ahead.map(({ reason }) => reason)).toEqual([
       'length',
       'eos',
       'cut',
       'abort',
+      'length',
       'length',
       'length',
       'length',
@@ -185,6 +192,46 @@ test('twenty requests, five aborted, one cut: GPU memory and heaps do not grow f
     const { worker } = window as unknown as { worker: import('./worker/client.ts').WorkerClient };
     await worker.close();
   });
+});
+
+test('captured steps, some begun early: GPU memory and heap do not grow from the fifth request on', async ({
+  page,
+}) => {
+  test.setTimeout(600_000);
+  const report = await page.evaluate(async (requests) => {
+    const module = (await import(requests)) as Requests;
+    Object.assign(window, { requests: module });
+    return module.keepModel('captured');
+  }, requests);
+  expect(report).toMatchObject({ decode: 'captured', sampling: 'gpu' });
+  const meter = await openPageMeter(page);
+  const runs: Awaited<ReturnType<Requests['runKept']>>[] = [];
+  const heaps: Heap[] = [];
+  for (let index = 0; index < 12; index++) {
+    const early = ([null, 'cut', null, 'abort'] as const)[index % 4]!;
+    runs.push(
+      await page.evaluate(
+        (early) =>
+          (window as unknown as WithRequests).requests.runKept({
+            early,
+          }),
+        early,
+      ),
+    );
+    if (index === 4 || index === 11) heaps.push(await meter());
+  }
+  const reasons = ['length', 'cut', 'length', 'abort'];
+  expect(runs.map(({ reason }) => reason)).toEqual([...reasons, ...reasons, ...reasons]);
+  expect(new Set(runs.flatMap(({ reason, answer }) => (reason === 'length' ? [answer] : []))).size).toBe(1);
+  for (const measure of ['buffers', 'bytes'] as const) {
+    const most = (from: number, to: number) => Math.max(...runs.slice(from, to).map((run) => run[measure]));
+    expect(most(8, 12), measure).toBe(most(4, 8));
+  }
+  const [early, late] = heaps as [Heap, Heap];
+  expect(late.backing - early.backing, 'array buffers').toBeLessThan(16_384);
+  expect(late.used - early.used, 'objects').toBeLessThan(600_000);
+  const left = await page.evaluate(() => (window as unknown as WithRequests).requests.closeKept());
+  expect(left).toEqual({ buffers: 0, bytes: 0 });
 });
 
 test('without a GPU, auto runs on WASM and says why', async ({ page }) => {

@@ -130,7 +130,7 @@ export class KnownSequence {
     return this.#sequence.next ?? null;
   }
 
-  /** Reads a token that the device has chosen, and that `id` tells when it was read back. */
+  /** Reads a token that the device has written, and that `id` tells when it was read back. */
   async forwardNext(next: NextStep, id: Promise<number>): Promise<Logits> {
     return this.#call(async () => {
       // Whatever fails, both have come to an end before the sequence is used again.

@@ -257,15 +257,20 @@ export async function compareSamplers(
   const options = { ...neutralSampling, ...limits };
   const gpu = new GpuSampler(reducer, options, 77, 2, [1, 2, 3]);
   const cpu = new Sampler(options, 77, 2, [1, 2, 3]);
-  const ids: { gpu: number[]; cpu: number[] } = { gpu: [], cpu: [] };
+  const next = device.createBuffer({ size: 8, usage: GPUBufferUsage.COPY_DST | GPUBufferUsage.COPY_SRC });
+  const ids: { gpu: number[]; cpu: number[]; written: number[] } = { gpu: [], cpu: [], written: [] };
   for (let token = 0; token < tokens; token++) {
     const row = rows[token % 2]!;
     const mask = share === null ? null : randomMask(size, token, share);
-    ids.gpu.push(await gpu.next({ buffer: buffers[token % 2]!, first: 0 }, mask, async () => row));
+    const target = gpu.choosesAlone ? next : null;
+    ids.gpu.push(await gpu.next({ buffer: buffers[token % 2]!, first: 0 }, mask, async () => row, target));
     ids.cpu.push(cpu.next(row, mask));
+    if (!target) continue;
+    ids.written.push(await readBack(device, next));
+    if (gpu.written !== ids.written.at(-1)) throw new Error(`The sampler says ${gpu.written} was written.`);
   }
   reducer.destroy();
-  for (const buffer of buffers) buffer.destroy();
+  for (const buffer of [...buffers, next]) buffer.destroy();
   return { ...ids, readRows: gpu.readRows };
 }
 

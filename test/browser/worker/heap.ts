@@ -12,6 +12,20 @@ interface HeapUsage {
   backingStorageSize?: number;
 }
 
+const heap = ({ usedSize, backingStorageSize = 0 }: HeapUsage): Heap => ({
+  used: usedSize,
+  backing: backingStorageSize,
+});
+
+/** Measures the page's JavaScript heap through the debugging protocol. */
+export async function openPageMeter(page: Page): Promise<() => Promise<Heap>> {
+  const session: CDPSession = await page.context().newCDPSession(page);
+  return async () => {
+    await session.send('HeapProfiler.collectGarbage');
+    return heap(await session.send('Runtime.getHeapUsage'));
+  };
+}
+
 /** Measures the page's and its worker's JavaScript heap through the debugging protocol. */
 export async function openHeapMeter(page: Page): Promise<{ page(): Promise<Heap>; worker(): Promise<Heap> }> {
   const session = await page.context().newCDPSession(page);
@@ -33,15 +47,8 @@ export async function openHeapMeter(page: Page): Promise<{ page(): Promise<Heap>
       session.on('Target.receivedMessageFromTarget', listener);
       void session.send('Target.sendMessageToTarget', { sessionId, message: JSON.stringify({ id, method }) });
     });
-  const heap = ({ usedSize, backingStorageSize = 0 }: HeapUsage): Heap => ({
-    used: usedSize,
-    backing: backingStorageSize,
-  });
   return {
-    page: async () => {
-      await session.send('HeapProfiler.collectGarbage');
-      return heap(await (session as CDPSession).send('Runtime.getHeapUsage'));
-    },
+    page: await openPageMeter(page),
     worker: async () => {
       await send('HeapProfiler.collectGarbage');
       return heap((await send('Runtime.getHeapUsage')) as HeapUsage);

@@ -1,7 +1,16 @@
 import type { Adjustments } from '../adjustments.ts';
 import type { Candidates } from '../candidates.ts';
 import { AdjustmentBuffers } from './adjustment-buffers.ts';
-import { chunkSize, flags, headWords, keys, mostCandidates, paramBytes, shader } from './shader.ts';
+import {
+  chunkSize,
+  drawnWord,
+  flags,
+  headWords,
+  keys,
+  mostCandidates,
+  paramBytes,
+  shader,
+} from './shader.ts';
 
 export type LogitsType = 'float32' | 'float16';
 
@@ -23,6 +32,16 @@ export interface RowChanges {
   adjustments: Adjustments | null;
 }
 
+/** A token that the GPU draws from the candidates, in single precision, before they are read. */
+export interface Draft {
+  topP: number;
+  minP: number;
+  /** Where in the mass it is drawn, in [0, 1). */
+  point: number;
+  /** Where the GPU writes its id, as a 64-bit integer: the input of a next step. The high word has to be 0. */
+  next: GPUBuffer;
+}
+
 /** The token of the largest logit; where there is none, what is wrong with the row. */
 export interface Best {
   /** With `notANumber`, the first token whose logit is a NaN. */
@@ -41,6 +60,8 @@ export interface Top {
   weight: number;
   /** Log of the sum over all of these of exp(logit): at temperature 1, whatever the temperature. */
   logSumExp: number;
+  /** The token drawn, where one was asked for: it may be another one than more precise numbers give. */
+  drawn: number;
 }
 
 /**
@@ -51,7 +72,7 @@ export const weightError = 2 ** -15;
 /** Below this temperature single precision does not hold the quotients: `Top.weight` says nothing then. */
 export const leastTemperature = 2 ** -20;
 
-const entryPoints = ['bestOfChunks', 'best', 'topOfChunks', 'top'] as const;
+const entryPoints = ['bestOfChunks', 'best', 'topOfChunks', 'top', 'draw'] as const;
 type EntryPoint = (typeof entryPoints)[number];
 type Pipelines = Record<EntryPoint, GPUComputePipeline>;
 
@@ -159,8 +180,10 @@ export class RowReducer {
    */
   async best(row: GpuRow, changes: RowChanges, next: GPUBuffer | null = null): Promise<Best> {
     return this.#exclusive(() => {
-      this.#prepare(row, changes, 0, 1);
-      return this.#run(row, ['bestOfChunks', 'best'], 2, next, readBest);
+      this.#prepare(row, changes, 0, 1, null);
+      // Behind the key, the id is a 64-bit integer.
+      const copy = next && { from: 4, to: next, bytes: 8 };
+      return this.#run(row, ['bestOfChunks', 'best'], 2, copy, readBest);
     });
   }
 
@@ -169,14 +192,23 @@ export class RowReducer {
    *
    * @param count 1 to 256
    * @param temperature above 0
+   * @param draft a token that the GPU draws from them
    */
-  async top(row: GpuRow, changes: RowChanges, count: number, temperature: number): Promise<Top> {
+  async top(
+    row: GpuRow,
+    changes: RowChanges,
+    count: number,
+    temperature: number,
+    draft: Draft | null = null,
+  ): Promise<Top> {
     if (!(Number.isInteger(count) && count >= 1 && count <= mostCandidates)) {
       throw new RangeError(`A row gives 1 to ${mostCandidates} candidates; ${count} were asked for.`);
     }
     return this.#exclusive(() => {
-      this.#prepare(row, changes, count, temperature);
-      return this.#run(row, ['topOfChunks', 'top'], headWords + 2 * count, null, readTop);
+      this.#prepare(row, changes, count, temperature, draft);
+      const steps: EntryPoint[] = draft ? ['topOfChunks', 'top', 'draw'] : ['topOfChunks', 'top'];
+      const copy = draft && { from: drawnWord * 4, to: draft.next, bytes: 4 };
+      return this.#run(row, steps, headWords + 2 * count, copy, readTop);
     });
   }
 
@@ -201,7 +233,13 @@ export class RowReducer {
     }
   }
 
-  #prepare(row: GpuRow, { mask, adjustments }: RowChanges, candidates: number, temperature: number): void {
+  #prepare(
+    row: GpuRow,
+    { mask, adjustments }: RowChanges,
+    candidates: number,
+    temperature: number,
+    draft: Draft | null,
+  ): void {
     const { queue } = this.#device;
     let flag = 0;
     if (mask) {
@@ -216,6 +254,7 @@ export class RowReducer {
     this.#wanted.set([row.first, this.size, flag, candidates]);
     const inverse = 1 / Math.max(temperature, leastTemperature);
     this.#wantedFloats.set([adjustments?.shrink ?? 1, adjustments?.grow ?? 1, inverse], 4);
+    if (draft) this.#wantedFloats.set([draft.topP, draft.minP, draft.point], 7);
     if (this.#wanted.every((word, index) => word === this.#written[index])) return;
     queue.writeBuffer(this.#params, 0, this.#wanted);
     this.#written.set(this.#wanted);
@@ -234,21 +273,22 @@ export class RowReducer {
 
   async #run<Result>(
     { buffer }: GpuRow,
-    [first, second]: [EntryPoint, EntryPoint],
+    [ofChunks, ...ofRow]: readonly EntryPoint[],
     words: number,
-    next: GPUBuffer | null,
+    copy: { from: number; to: GPUBuffer; bytes: number } | null,
     read: (words: Uint32Array) => Result,
   ): Promise<Result> {
     const encoder = this.#device.createCommandEncoder({ label: 'sampling' });
     const pass = encoder.beginComputePass();
     pass.setBindGroup(0, this.#bindGroup(buffer));
-    pass.setPipeline(this.#pipelines[first]);
+    pass.setPipeline(this.#pipelines[ofChunks!]);
     pass.dispatchWorkgroups(this.#chunkCount);
-    pass.setPipeline(this.#pipelines[second]);
-    pass.dispatchWorkgroups(1);
+    for (const entryPoint of ofRow) {
+      pass.setPipeline(this.#pipelines[entryPoint]);
+      pass.dispatchWorkgroups(1);
+    }
     pass.end();
-    // Behind the key, the id is a 64-bit integer.
-    if (next) encoder.copyBufferToBuffer(this.#result, 4, next, 0, 8);
+    if (copy) encoder.copyBufferToBuffer(this.#result, copy.from, copy.to, 0, copy.bytes);
     encoder.copyBufferToBuffer(this.#result, 0, this.#staging, 0, words * 4);
     this.#device.queue.submit([encoder.finish()]);
     try {
@@ -320,5 +360,6 @@ function readTop(words: Uint32Array): Top {
     allowed,
     weight,
     logSumExp: count === 0 ? -Infinity : logitOf(words[0]!) + Math.log(plain),
+    drawn: words[drawnWord]!,
   };
 }

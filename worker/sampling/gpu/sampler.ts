@@ -15,6 +15,11 @@ import { mostCandidates } from './shader.ts';
  * the two steps, and subnormal values may count as 0; so tokens may change places that are as near as that.
  */
 export class GpuSampler {
+  /**
+   * The token that the GPU wrote for the next step, with the last one chosen. In a draw it may be another one: the GPU
+   * sums in single precision.
+   */
+  written = 0;
   /** Rows that had to be read whole. */
   readRows = 0;
   readonly #reducer: RowReducer;
@@ -49,7 +54,7 @@ export class GpuSampler {
    * @param row on the GPU; left unchanged
    * @param mask bit `id % 32` of word `id / 32`: whether a token may come; `null` lets all of them
    * @param read gives the same row in memory, as wide as the vocabulary; called where the GPU's result leaves a doubt
-   * @param next where the GPU writes the token too, for the next step; only where it {@link choosesAlone}
+   * @param next where the GPU writes a token for the next step, see {@link written}; only where it {@link choosesAlone}
    * @throws InvalidLogitsError when there is a NaN or no finite largest value
    */
   async next(
@@ -58,14 +63,19 @@ export class GpuSampler {
     read: () => Promise<Float32Array>,
     next: GPUBuffer | null = null,
   ): Promise<number> {
-    const id = await (this.choosesAlone ? this.#best(row, mask, next) : this.#draw(row, mask, read));
+    const { temperature } = this.#options;
+    const id = await (temperature === 0 ? this.#best(row, mask, next) : this.#draw(row, mask, read, next));
     this.take(id);
     return id;
   }
 
-  /** Whether the GPU knows the token before it is read here: greedily, for draws are settled here. */
+  /**
+   * Whether the GPU can write a token for the next step before it is read here: greedily, and with a top-k that is read
+   * back whole. Else the row may be needed, which the next step overwrites.
+   */
   get choosesAlone(): boolean {
-    return this.#options.temperature === 0;
+    const { temperature, topK } = this.#options;
+    return temperature === 0 || (topK > 0 && topK <= mostCandidates);
   }
 
   /** A token that was not drawn counts as part of the answer too. */
@@ -76,17 +86,31 @@ export class GpuSampler {
   async #best(row: GpuRow, mask: Uint32Array | null, next: GPUBuffer | null): Promise<number> {
     const best = await this.#reducer.best(row, { mask, adjustments: this.#adjustments }, next);
     refuse(best);
+    this.written = best.id;
     return best.id;
   }
 
-  async #draw(row: GpuRow, mask: Uint32Array | null, read: () => Promise<Float32Array>): Promise<number> {
-    const { temperature, topK } = this.#options;
+  async #draw(
+    row: GpuRow,
+    mask: Uint32Array | null,
+    read: () => Promise<Float32Array>,
+    next: GPUBuffer | null,
+  ): Promise<number> {
+    const { temperature, topK, topP, minP } = this.#options;
     const { size } = this.#reducer;
     const count = Math.min(topK > 0 ? topK : size, size, mostCandidates);
     const changes = { mask, adjustments: this.#adjustments };
-    const { best, candidates, allowed, weight } = await this.#reducer.top(row, changes, count, temperature);
-    refuse(best);
     const point = this.#random.next();
+    const draft = next && { topP, minP, point, next };
+    const { best, candidates, allowed, weight, drawn } = await this.#reducer.top(
+      row,
+      changes,
+      count,
+      temperature,
+      draft,
+    );
+    refuse(best);
+    this.written = drawn;
     const summary = {
       best: candidates,
       allowed,

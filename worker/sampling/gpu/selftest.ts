@@ -1,11 +1,14 @@
 import { Adjustments } from '../adjustments.ts';
 import { topK } from '../candidates.ts';
+import { neutralSampling } from '../options.ts';
 import { createRandomSource } from '../random.ts';
-import { greedy, Masking } from '../sampler.ts';
+import { drawFrom, greedy, Masking } from '../sampler.ts';
 import { type LogitsType, type RowReducer, weightError } from './reducer.ts';
 
 const count = 100;
 const temperature = 0.7;
+/** In the middle of a token's share, so that rounding decides nothing. */
+const draft = { topP: 0.9, minP: 0.01, point: 0.4 };
 
 /**
  * What is wrong with what a device makes of a row, or `null`: a row of random values, some of them repeated, masked and
@@ -40,12 +43,23 @@ export async function checkReducer(
   if (type === 'float32') new Float32Array(buffer.getMappedRange()).set(row);
   else new Uint16Array(buffer.getMappedRange()).set(Array.from(row, halfOf));
   buffer.unmap();
+  const written = device.createBuffer({
+    label: 'sampling: self-test',
+    size: 8,
+    usage: GPUBufferUsage.COPY_DST,
+  });
   try {
     const gpuRow = { buffer, first: 0 };
     const changes = { mask, adjustments };
     const found = await reducer.best(gpuRow, changes);
     if (found.id !== best || found.fault) return `the largest logit is of token ${found.id}, not ${best}`;
-    const { candidates, weight } = await reducer.top(gpuRow, changes, Math.min(count, size), temperature);
+    const { candidates, weight, drawn } = await reducer.top(
+      gpuRow,
+      changes,
+      Math.min(count, size),
+      temperature,
+      { ...draft, next: written },
+    );
     const expected = topK(right, count);
     for (const [index, id] of expected.ids.subarray(0, expected.count).entries()) {
       if (candidates.ids[index] !== id || candidates.logits[index] !== expected.logits[index]) {
@@ -54,9 +68,17 @@ export async function checkReducer(
     }
     const sum = right.reduce((total, logit) => total + Math.exp((logit - right[best]!) / temperature), 0);
     if (!(Math.abs(weight / sum - 1) < weightError)) return `the sum of the row is ${weight}, not ${sum}`;
+    const token = drawFrom(
+      expected,
+      right[best]!,
+      { ...neutralSampling, ...draft, temperature },
+      draft.point,
+    );
+    if (drawn !== token) return `the token drawn is ${drawn}, not ${token}`;
     return null;
   } finally {
     buffer.destroy();
+    written.destroy();
   }
 }
 

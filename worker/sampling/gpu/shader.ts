@@ -16,9 +16,11 @@ export const keys = {
 export const flags = { mask: 1, repetition: 2, offsets: 4 } as const;
 
 /** Bytes of `Params`. */
-export const paramBytes = 32;
+export const paramBytes = 48;
 /** Words of `result` before the candidates. */
 export const headWords = 8;
+/** Which of them is the id that was drawn. */
+export const drawnWord = 7;
 
 /**
  * Logits are compared as unsigned integers ("keys") of the same order, for a shader may compute as if there were no
@@ -29,9 +31,12 @@ export const headWords = 8;
  * - `topOfChunks`, `top`: the `Params.candidates` largest ones, by radix selection within each chunk and then among
  *   what the chunks have kept; and the sums that log-sum-exp and sampling need.
  *
+ * Behind `top`, `draw` draws one of the candidates, where the next step can begin with it; what is drawn for good is
+ * settled with more precision than a shader has.
+ *
  * `result` begins with the best key, its id as a 64-bit integer (which can be the next step's input), the number of
- * tokens that may come, how many candidates follow, and two sums of exp(distance from the largest logit), divided by
- * the temperature and not. Candidates are pairs of key and id, by ascending id.
+ * tokens that may come, how many candidates follow, two sums of exp(distance from the largest logit), divided by
+ * the temperature and not, and the id drawn. Candidates are pairs of key and id, by ascending id.
  */
 export const shader = /* wgsl */ `
 override isHalf: bool;
@@ -50,6 +55,10 @@ struct Params {
   shrink: f32,
   grow: f32,
   inverseTemperature: f32,
+  topP: f32,
+  minP: f32,
+  /** Where in the mass a token is drawn, from 0 to 1. */
+  point: f32,
 }
 
 struct Chunk {
@@ -390,6 +399,63 @@ fn top(@builtin(local_invocation_index) lane: u32) {
     result[slot] = key;
     result[slot + 1u] = ids[at - params.size];
     before += select(vec2u(1u, 0u), vec2u(0u, 1u), key == threshold);
+  }
+}
+
+/** Summed weights of the candidates up to each one, best first. */
+var<workgroup> masses: array<f32, lanes>;
+/** How many of them top-p and min-p keep. */
+var<workgroup> kept: u32;
+
+/** Each lane has the candidate of its index, then the one of its rank. */
+@compute @workgroup_size(lanes)
+fn draw(@builtin(local_invocation_index) lane: u32) {
+  let count = result[4];
+  let isCandidate = lane < count;
+  let slot = ${headWords}u + 2u * lane;
+  let key = select(0u, result[slot], isCandidate);
+  let id = select(noId, result[slot + 1u], isCandidate);
+  bestKeys[lane] = key;
+  bestIds[lane] = id;
+  masses[lane] = 0.0;
+  workgroupBarrier();
+  var rank = 0u;
+  for (var other = 0u; other < count; other++) {
+    rank += u32(isBefore(bestKeys[other], bestIds[other], key, id));
+  }
+  workgroupBarrier();
+  if (isCandidate) {
+    masses[rank] = weightsOf(key, logitOf(result[0])).x;
+    bestIds[rank] = id;
+  }
+  workgroupBarrier();
+  let weight = masses[lane];
+  for (var step = 1u; step < lanes; step *= 2u) {
+    var before = 0.0;
+    if (lane >= step) {
+      before = masses[lane - step];
+    }
+    workgroupBarrier();
+    masses[lane] += before;
+    workgroupBarrier();
+  }
+  let before = select(masses[max(lane, 1u) - 1u], 0.0, lane == 0u);
+  let isKept = isCandidate && (lane == 0u || (before < params.topP * masses[lanes - 1u] && weight >= params.minP));
+  counts[lane] = vec2u(u32(isKept), 0u);
+  workgroupBarrier();
+  // What is kept is a beginning.
+  if (isKept && (lane == lanes - 1u || counts[lane + 1u].x == 0u)) {
+    kept = lane + 1u;
+  }
+  if (count == 0u && lane == 0u) {
+    kept = 0u;
+    result[${drawnWord}u] = 0u;
+  }
+  workgroupBarrier();
+  let reachedAt = params.point * masses[max(kept, 1u) - 1u];
+  let isReached = masses[lane] >= reachedAt || lane + 1u == kept;
+  if (lane < kept && isReached && (lane == 0u || before < reachedAt)) {
+    result[${drawnWord}u] = bestIds[lane];
   }
 }
 `;
