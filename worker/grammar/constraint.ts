@@ -1,5 +1,7 @@
 import { TokenprismError } from '../../src/errors.ts';
 import type { GrammarMatcher } from './matcher.ts';
+import type { AnswerCheck } from './post-check.ts';
+import type { ReasoningBudget } from './reasoning-budget.ts';
 import type { ReasoningGate } from './reasoning-gate.ts';
 import type { SpelledEnd } from './spelled-end.ts';
 
@@ -16,13 +18,15 @@ export interface ChoiceConstraintOptions {
   /** Mask of the tokens that begin with a backtick. */
   backticks(): Uint32Array;
   thinkingTokenBudget: number | null;
+  /** The same budget for what comes behind the first block of reasoning, or on channels. */
+  budget?: ReasoningBudget | null;
   /**
    * Text to ids, as the model's tokenizer has them. With it, text that must come is taken in these tokens where
    * others could spell it too; without it only where a single token may come.
    */
   encode: ((text: string) => readonly number[]) | null;
-  /** Throws when a whole answer breaks what the grammar does not hold; null when it holds everything. */
-  check?: ((ids: readonly number[]) => void) | null;
+  /** Of what the grammar does not hold; null when it holds everything. */
+  check?: AnswerCheck | null;
 }
 
 /** Where more tokens may come, no text is forced that is worth looking for. */
@@ -36,8 +40,6 @@ export class ChoiceConstraint {
   #isEnding = false;
   /** Tokens of a text that must come. */
   #spelling: number[] = [];
-  /** The answer, where it must be checked. */
-  readonly #ids: number[] = [];
 
   constructor(options: ChoiceConstraintOptions) {
     this.#options = options;
@@ -57,7 +59,15 @@ export class ChoiceConstraint {
         { code: 'grammar_stuck' },
       );
     }
-    return matcher?.mask() ?? null;
+    return this.#withoutReasoning(matcher?.mask() ?? null);
+  }
+
+  /** When the budget is spent, no other block of reasoning begins, unless the grammar asks for one. */
+  #withoutReasoning(mask: Uint32Array | null): Uint32Array | null {
+    const more = this.#options.budget?.mask() ?? null;
+    if (!mask || !more) return mask ?? more;
+    const both = mask.map((word, index) => word & more[index]!);
+    return both.every((word) => word === 0) ? mask : both;
   }
 
   #maskOfThinking(): Uint32Array | null {
@@ -83,13 +93,19 @@ export class ChoiceConstraint {
   /** The token that must come next, or null when the model has a choice. */
   forced(): number | null {
     const { gate, matcher, reasoningEnd, thinkingTokenBudget } = this.#options;
-    if (gate.isOpen) return matcher && (matcher.forced() ?? this.#spelled(matcher));
+    if (gate.isOpen) return this.#endOfBudget() ?? (matcher && (matcher.forced() ?? this.#spelled(matcher)));
     if (!this.#isEnding && thinkingTokenBudget !== null && gate.reasoningTokens >= thinkingTokenBudget) {
       this.#isEnding = true;
       // The marker that has just come may count, if it is not taken for quoted.
       this.#ending = gate.isUndecided ? [] : [...reasoningEnd];
     }
     return this.#ending[0] ?? null;
+  }
+
+  #endOfBudget(): number | null {
+    const { matcher, budget } = this.#options;
+    const id = budget?.forced() ?? null;
+    return id !== null && (!matcher || matcher.allows(id)) ? id : null;
   }
 
   /** The next token of a text that must come. */
@@ -109,12 +125,20 @@ export class ChoiceConstraint {
     return null;
   }
 
-  /** Takes the token that came. */
+  /**
+   * Takes the token that came.
+   * @throws SchemaViolationError when a call has ended that breaks what the grammar does not hold
+   */
   accept(id: number): void {
-    const { gate, matcher, check } = this.#options;
+    this.#take(id);
+    this.#options.budget?.accept(id);
+    this.#options.check?.accept(id);
+  }
+
+  #take(id: number): void {
+    const { gate, matcher } = this.#options;
     if (this.#spelling[0] === id) this.#spelling.shift();
     else this.#spelling = [];
-    if (check) this.#ids.push(id);
     const wasUndecided = gate.isUndecided;
     if (!gate.isOpen) {
       if (this.#ending[0] === id) this.#ending.shift();
@@ -164,7 +188,7 @@ export class ChoiceConstraint {
    * @throws SchemaViolationError
    */
   finish(): void {
-    this.#options.check?.(this.#ids);
+    this.#options.check?.finish();
   }
 
   dispose(): void {

@@ -8,7 +8,8 @@ import { EbnfGrammar } from './ebnf.ts';
 import { GrammarEngine } from './engine.ts';
 import { namingField } from './given-field.ts';
 import { AllowanceSpentError, withAllowance } from './language/allowance.ts';
-import { checkAnswer } from './post-check.ts';
+import { AnswerCheck, heldAnswer } from './post-check.ts';
+import { ReasoningBudget } from './reasoning-budget.ts';
 import { BACKTICK, ReasoningGate } from './reasoning-gate.ts';
 import { SpelledEnd } from './spelled-end.ts';
 import { structuralTag } from './structural-tag.ts';
@@ -82,6 +83,19 @@ export class Constraints {
     const isHeld = constraint.content !== null || constraint.calls?.choice !== 'auto';
     const spelledEnd = root === null ? null : this.#spelledEnd(format);
     const whileThinking = root === null ? null : this.#maskWhileThinking(format, isHeld);
+    const budget = (most: number) =>
+      new ReasoningBudget({
+        format: root === null ? format : heldAnswer(constraint, format),
+        vocabulary,
+        size: vocabulary.size,
+        width: this.#options.width,
+        promptTokenIds,
+        templateArguments,
+        continues,
+        budget: most,
+        end: this.#reasoningEnd(format),
+        encode: this.#options.encode,
+      });
     return ({ spellsForcedText = true } = {}) =>
       new ChoiceConstraint({
         gate: gate(),
@@ -92,17 +106,17 @@ export class Constraints {
         backticks: () => this.#backtickMask(),
         thinkingTokenBudget,
         encode: spellsForcedText ? this.#options.encode : null,
+        budget: thinkingTokenBudget === null ? null : budget(thinkingTokenBudget),
         check: isWhole
           ? null
-          : (ids) =>
-              checkAnswer(ids, {
-                constraint,
-                format,
-                vocabulary,
-                promptTokenIds,
-                templateArguments,
-                continues,
-              }),
+          : new AnswerCheck({
+              constraint,
+              format,
+              vocabulary,
+              promptTokenIds,
+              templateArguments,
+              continues,
+            }),
       });
   }
 
@@ -155,7 +169,8 @@ export class Constraints {
     return this.#backticks;
   }
 
-  #reasoningEnd({ reasoning }: MessageFormat): readonly number[] {
+  #reasoningEnd({ reasoning, channels }: MessageFormat): readonly number[] {
+    if (channels) return this.#options.encode(channels.writing.end);
     if (!reasoning) return [];
     const texts = spellings(reasoning.terminals[reasoning.end]!);
     const known = texts.find((text) => this.#vocabulary.idOf(text) !== undefined);
