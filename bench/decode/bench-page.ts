@@ -36,8 +36,14 @@ export async function openBenchPage(adapter: 'any' | 'software', folders: string
       args: chromiumArguments({ adapter }),
     });
     const page = await browser.newPage();
+    const broken = new Promise<never>((_, reject) => page.on('pageerror', reject));
     await page.goto(`${server.origin}/bench/decode/index.html`);
-    await page.waitForFunction(() => 'decode' in window);
+    // The sources are transformed while the page asks for them.
+    await Promise.race([
+      page.waitForFunction(() => 'decode' in window, undefined, { timeout: 120_000 }),
+      broken,
+    ]);
+    broken.catch(() => {});
     const meter = await cpuMeter(page);
     return {
       page,
