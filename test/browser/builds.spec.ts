@@ -85,8 +85,10 @@ test('the packed package can be installed, typed, bundled and run', async ({ pag
   const paths = files.map(({ path }) => path);
   for (const needed of [
     'dist/index.js',
+    'dist/remote.js',
     'dist/testing.js',
     'dist/types/src/index.d.ts',
+    'dist/types/src/remote/index.d.ts',
     'LICENSE',
     'README.md',
   ]) {
@@ -106,6 +108,7 @@ test('the packed package can be installed, typed, bundled and run', async ({ pag
     'client.html': html('client.ts'),
     'client.ts': readmeExample("import OpenAI from 'openai';") + clientChecks,
     'types.ts': `import { createEngine, type ChatCompletion } from 'tokenprism';
+import { type ChatEngine, createHybridEngine, createRemoteEngine } from 'tokenprism/remote';
 import { createScriptedEngine } from 'tokenprism/testing';
 const engine = await createEngine();
 const whole = await engine.chat.completions.create({ messages: [{ role: 'user', content: 'Hello!' }] });
@@ -114,6 +117,11 @@ export const reasoning: string | null | undefined = whole.choices[0]?.message.re
 // @ts-expect-error: a role that does not exist; types that had become any would let it pass
 await engine.chat.completions.create({ messages: [{ role: 'wizard', content: 'Hello!' }] });
 await createScriptedEngine(['Four.']);
+const remote = await createRemoteEngine({ baseURL: 'http://localhost:8000/v1', parse: 'server' });
+await remote.chat.completions.create({ messages: [{ role: 'user', content: 'Hello!' }], priority: 1 });
+// @ts-expect-error: the model's own fields have their types all the same
+await remote.chat.completions.create({ messages: [{ role: 'user', content: 'Hello!' }], temperature: 'hot' });
+export const engines: ChatEngine[] = [engine, remote, await createHybridEngine({ local: engine, remote })];
 `,
     'tsconfig.json': JSON.stringify({
       compilerOptions: {
