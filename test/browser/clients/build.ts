@@ -1,0 +1,38 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, preview } from 'vite';
+
+/**
+ * Bundles the application with the clients as a user's Vite does, and serves the bundle on a port of this machine.
+ * `close` removes it.
+ */
+export async function serveBundle(): Promise<{ origin: string; close(): Promise<void> }> {
+  const outDir = await mkdtemp(join(tmpdir(), 'tokenprism-clients-'));
+  const root = fileURLToPath(new URL('./app', import.meta.url));
+  const configFile = fileURLToPath(new URL('../../../vite.config.ts', import.meta.url));
+  await build({
+    configFile,
+    mode: 'sources',
+    root,
+    logLevel: 'warn',
+    build: { outDir, emptyOutDir: true, target: 'es2022', assetsInlineLimit: 0, chunkSizeWarningLimit: 4096 },
+  });
+  const server = await preview({
+    configFile: false,
+    root,
+    logLevel: 'warn',
+    build: { outDir },
+    preview: { port: 0, host: '127.0.0.1' },
+  });
+  const address = server.httpServer.address();
+  if (typeof address !== 'object' || address === null) throw new Error('The server listens on no port.');
+  return {
+    origin: `http://localhost:${address.port}`,
+    close: async () => {
+      await server.close();
+      await rm(outDir, { recursive: true, force: true });
+    },
+  };
+}
