@@ -93,7 +93,7 @@ export class ChoiceConstraint {
   /** The token that must come next, or null when the model has a choice. */
   forced(): number | null {
     const { gate, matcher, reasoningEnd, thinkingTokenBudget } = this.#options;
-    if (gate.isOpen) return this.#endOfBudget() ?? (matcher && (matcher.forced() ?? this.#spelled(matcher)));
+    if (gate.isOpen) return this.#endOfBudget() ?? (matcher && this.#forcedBy(matcher));
     if (!this.#isEnding && thinkingTokenBudget !== null && gate.reasoningTokens >= thinkingTokenBudget) {
       this.#isEnding = true;
       // The marker that has just come may count, if it is not taken for quoted.
@@ -106,6 +106,10 @@ export class ChoiceConstraint {
     const { matcher, budget } = this.#options;
     const id = budget?.forced() ?? null;
     return id !== null && (!matcher || matcher.allows(id)) ? id : null;
+  }
+
+  #forcedBy(matcher: GrammarMatcher): number | null {
+    return matcher.forced() ?? this.#spelled(matcher);
   }
 
   /** The next token of a text that must come. */
@@ -166,7 +170,7 @@ export class ChoiceConstraint {
     let accepted = 0;
     try {
       while (draft.length < most) {
-        const id = (isHeld ? this.forced() : null) ?? next(draft);
+        const id = (isHeld ? this.#forcedBy(matcher) : null) ?? next(draft);
         if (id === null) break;
         if (isHeld) {
           if (!matcher.accept(id)) break;

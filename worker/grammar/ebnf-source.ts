@@ -1,4 +1,5 @@
 /** Grammars as text, in the notation of xgrammar: what of it is a name, what a literal. */
+import { classExpression } from './ebnf-class.ts';
 import { factored } from './ebnf-expression.ts';
 
 export interface EbnfPiece {
@@ -72,7 +73,7 @@ export function writeRules(root: string, rules: ReadonlyMap<string, string>): st
     const { pieces } = bodies.get(name)!;
     return pieces
       .map(({ kind, text }, index) => {
-        if (kind === 'class') return withoutSigns(text);
+        if (kind === 'class') return withoutSigns(classExpression(text));
         if (kind !== 'name' || kept.has(text) || MACRO_WORDS.has(text)) return text;
         const inner = write(text);
         return /^[*+?{]/.test(pieces[index + 1]?.text ?? '') ? `(${inner})` : inner;

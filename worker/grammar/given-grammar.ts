@@ -1,5 +1,6 @@
 import { BadRequestError } from '../../src/errors.ts';
 import type { EbnfGrammar } from './ebnf.ts';
+import { classExpression, UnspellableClassError } from './ebnf-class.ts';
 import { endProblem } from './ebnf-ends.ts';
 import { DEEPEST, ebnfPieces, MACRO_WORDS } from './ebnf-source.ts';
 
@@ -42,11 +43,24 @@ export function givenGrammar(grammar: EbnfGrammar, source: string, path: string)
   if (empty) throw wrong(`The rule ${empty[0]} of the grammar is empty; write "" for nothing.`);
   if (!bodies.has('root')) throw wrong('The grammar has no rule root, which is the whole content.');
   const names = new Map([...bodies.keys()].map((name) => [name, grammar.reserve(`given_${name}`)]));
+  const spelledClass = (name: string, text: string) => {
+    try {
+      return classExpression(text);
+    } catch (error) {
+      if (!(error instanceof UnspellableClassError)) throw error;
+      throw new BadRequestError(`In the rule ${name} of the grammar ${error.message}.`, {
+        param: path,
+        code: 'grammar_unsupported',
+        cause: error,
+      });
+    }
+  };
   for (const [name, body] of bodies) {
     let renamed = '';
     for (const { kind, text } of ebnfPieces(body)) {
       if (kind === 'space') renamed += ' ';
-      else renamed += kind === 'name' ? (names.get(text) ?? text) : text;
+      else if (kind === 'name') renamed += names.get(text) ?? text;
+      else renamed += kind === 'class' ? spelledClass(name, text) : text;
     }
     const unknown = [...ebnfPieces(body)].find(
       ({ kind, text }) => kind === 'name' && !names.has(text) && !MACRO_WORDS.has(text),

@@ -97,3 +97,33 @@ describe('a given regular expression', () => {
     expect((await reads(model, source, 'a')).read).toBe('');
   });
 });
+
+describe('classes of characters beyond ASCII', () => {
+  it.each([
+    ['[一-鿿]', null, null],
+    ['[\\u0400-\\u04ff]', ['Ж', 'я'], ['a', '中', 'é']],
+    ['[a-zäöüß]', ['a', 'ä', 'ß'], ['A', 'é', '中']],
+    ['[é]', ['é'], ['e', '中']],
+    ['[\\U0001F300-\\U0001F5FF]', ['🌍'], ['a', '中']],
+    ['[\\u0080-\\U0010ffff]', ['é', '中', '🌍'], ['a']],
+    ['[\\]\\-\\\\é]', [']', '-', '\\', 'é'], ['a', '[']],
+    ['[^a-z]', ['A', 'é', '中'], ['a']],
+    ['[^\\x80-\\U0010ffffa]', ['b', '\n'], ['a', 'é', '中']],
+    ['[^“”]', null, null],
+  ])('%s', async (source, accept, reject) => {
+    if (accept === null || reject === null) {
+      expect(() => given(`root ::= ${source}+`)).toThrow(
+        expect.objectContaining({
+          param: 'structured_outputs.grammar',
+          code: 'grammar_unsupported',
+          message: expect.stringContaining('In the rule root of the grammar the class ['),
+        }),
+      );
+      return;
+    }
+    const written = given(`root ::= "<" ${source}+ ">"`);
+    for (const text of accept) expect((await reads(model, written, `<${text}>`)).isAccepted, text).toBe(true);
+    for (const text of reject)
+      expect((await reads(model, written, `<${text}>`)).isAccepted, text).toBe(false);
+  });
+});
