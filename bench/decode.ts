@@ -9,8 +9,8 @@
  * `--synthetic` a model of Qwen3's shape and vocabulary with random weights; `--gpu-sampling` has ours choose tokens on
  * the GPU, as on a real one.
  *
- * For the curve `--contexts 256,1024,2048,4000`, `--curve-ways static`, `--curve-rounds N` (default 2) of `--curve-tokens N`
- * (default 6).
+ * For the curve `--contexts 256,1024,2048,4000`, `--curve-ways static` (on a real GPU `captured,static`), and
+ * `--curve-rounds N` (default 2) of `--curve-tokens N` (default 6).
  *
  * `--adapter any` takes a real GPU.
  */
@@ -40,10 +40,9 @@ export async function run(options: readonly string[] = []): Promise<Report[]> {
   }
   const folder = value('--model');
   const isSynthetic = options.includes('--synthetic');
-  const bench = await openBenchPage(
-    value('--adapter') === 'any' ? 'any' : 'software',
-    folder ? [resolve(folder)] : [],
-  );
+  const adapter = value('--adapter') === 'any' ? 'any' : 'software';
+  const gpuSampling = options.includes('--gpu-sampling');
+  const bench = await openBenchPage(adapter, folder ? [resolve(folder)] : []);
   try {
     const reports: Report[] = [];
     if (wanted.includes('greedy') || wanted.includes('top-k')) {
@@ -54,7 +53,7 @@ export async function run(options: readonly string[] = []): Promise<Report[]> {
             ? `/@fs${resolve(folder)}/`
             : '/models/tiny/',
         dtype: (value('--dtype') ?? (isSynthetic ? 'fp32' : 'q4')) as DecodeModel['dtype'],
-        gpuSampling: options.includes('--gpu-sampling'),
+        gpuSampling,
         contextLength: Math.max(2048, context + tokens + SHORT),
       };
       const contenders = ['generate', ...list('--ways', 'captured,static,growing')] as Contender[];
@@ -73,7 +72,8 @@ export async function run(options: readonly string[] = []): Promise<Report[]> {
       reports.push(
         await measureCurve(bench, {
           contexts: list('--contexts', '256,1024,2048,4000').map(Number),
-          ways: list('--curve-ways', 'static') as Contender[],
+          ways: list('--curve-ways', adapter === 'any' ? 'captured,static' : 'static') as Contender[],
+          gpuSampling,
           tokens: numberOption(options, '--curve-tokens', 6),
           rounds: numberOption(options, '--curve-rounds', 2),
         }),

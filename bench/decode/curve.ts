@@ -11,6 +11,8 @@ import { longSize } from './synthetic.ts';
 export interface CurveOptions {
   contexts: readonly number[];
   ways: readonly Contender[];
+  /** Whether ours choose tokens on the GPU. */
+  gpuSampling: boolean;
   tokens: number;
   rounds: number;
 }
@@ -19,7 +21,7 @@ const ATTENTION = 'attention alone';
 
 export async function measureCurve(
   { page, serve, measure, version }: BenchPage,
-  { contexts, ways, tokens, rounds }: CurveOptions,
+  { contexts, ways, gpuSampling, tokens, rounds }: CurveOptions,
 ): Promise<Report> {
   const room = rounds * tokens + 3;
   const isRising = contexts.every((context, at) => context > (at === 0 ? 0 : contexts[at - 1]! + room));
@@ -32,7 +34,7 @@ export async function measureCurve(
     folder,
     dtype: 'fp32',
     contextLength: longSize.positions,
-    gpuSampling: false,
+    gpuSampling,
   });
   const load = async (name: string, folder: string, way: Contender) =>
     page.evaluate(([n, m, w]) => window.decode.load(n, m, w), [name, model(folder), way] as const);
