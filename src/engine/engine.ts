@@ -1,5 +1,5 @@
 import { Completions } from '../chat/completions.ts';
-import { type ChosenFormat, checkFormatNames, chooseFormat, type FormatReport } from '../chat/format.ts';
+import type { ChosenFormat, FormatReport } from '../chat/format.ts';
 import { Models } from '../chat/models.ts';
 import type { prepareRequest, RequestContext } from '../chat/request.ts';
 import type { CompletionsHost, Generation, GenerationListener } from '../chat/start.ts';
@@ -278,6 +278,9 @@ async function openSession(
 ): Promise<Session> {
   const start = performance.now();
   const progress = new ProgressSum();
+  // What needs a model comes while the model does.
+  const parts = Promise.all([import('../chat/format.ts'), import('../chat/request.ts')]);
+  parts.catch(() => {});
   const connection = new Connection(options.createWorker(), {
     onProgress: (step) => options.onProgress?.(progress.add(step)),
     onDevice: (device) => core()?.deviceChanged(device),
@@ -286,8 +289,8 @@ async function openSession(
   const { model, device, table, timings } = await connection.load(options.job, signal);
   try {
     const vocabulary = new Vocabulary(table);
+    const [{ chooseFormat }, { prepareRequest }] = await parts;
     const format = await chooseFormat(options.format, { chatTemplate: model.chatTemplate, vocabulary });
-    const { prepareRequest } = await import('../chat/request.ts');
     // It may have crashed while these were fetched.
     if (connection.broken) throw connection.broken;
     const load = { ...timings, ready: performance.now() - start };
@@ -307,7 +310,10 @@ async function openSession(
  */
 export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
   const checked = checkOptions(options);
-  await checkFormatNames(checked.format);
+  if (checked.format.reasoningParser || checked.format.toolParser) {
+    const { checkFormatNames } = await import('../chat/format.ts');
+    await checkFormatNames(checked.format);
+  }
   let core: EngineCore | null = null;
   const session = await openSession(checked, () => core, checked.signal);
   core = new EngineCore(checked, session);

@@ -1,8 +1,8 @@
 import { Template } from '@huggingface/jinja';
 import { BadRequestError, ModelLoadError } from '../../src/errors.ts';
 import { continuedText, type GivenPrompt, type PromptJob, type TemplateMessage } from '../../src/protocol.ts';
+import { formMessages, type MessageForm, messageForm, type RenderedMessage } from './messages.ts';
 import { type TurnHeader, turnHeader, type WrittenOutputs } from './outputs.ts';
-import { placeReasoning, type ReasoningForm, type RenderedMessage, reasoningForm } from './reasoning.ts';
 import { SpellingMarks } from './spellings.ts';
 import type { PromptTokenizer } from './tokenizer.ts';
 
@@ -33,7 +33,7 @@ export class ChatTemplate {
   readonly #default: Template;
   /** Some models have a second template for requests with tools. */
   readonly #withTools: Template;
-  readonly #reasoningForms: { standard: ReasoningForm; withTools: ReasoningForm };
+  readonly #forms: { standard: MessageForm; withTools: MessageForm };
   readonly #specialTokens: Record<string, string> = {};
   readonly #written: WrittenOutputs | null;
 
@@ -55,9 +55,9 @@ export class ChatTemplate {
     this.source = sources.standard;
     this.#default = parse(sources.standard);
     this.#withTools = sources.withTools === null ? this.#default : parse(sources.withTools);
-    this.#reasoningForms = {
-      standard: reasoningForm(sources.standard),
-      withTools: reasoningForm(sources.withTools ?? sources.standard),
+    this.#forms = {
+      standard: messageForm(sources.standard),
+      withTools: messageForm(sources.withTools ?? sources.standard),
     };
     for (const name of specialTokenNames) {
       const content = tokenContent(tokenizerConfig[name]);
@@ -89,8 +89,8 @@ export class ChatTemplate {
     const { promptEnd = 'turn' } = job;
     const continued = continuedText(promptEnd);
     const end = continued && marks.place();
-    const { standard, withTools } = this.#reasoningForms;
-    const messages = placeReasoning(
+    const { standard, withTools } = this.#forms;
+    const messages = formMessages(
       continued && end ? withEnd(job.messages, continued, end) : job.messages,
       job.tools === null ? standard : withTools,
     );

@@ -10,8 +10,15 @@ export type RenderedMessage = Omit<TemplateMessage, 'content'> & {
 
 type ContentBlock = { type: 'text'; text: string } | { type: 'thinking'; thinking: string };
 
+/** How a template reads messages. */
+export interface MessageForm {
+  reasoning: ReasoningForm;
+  /** Asks whether a content is null, to tell a turn of calls; others stumble over null, or print it. */
+  asksForNull: boolean;
+}
+
 /** How a template wants the reasoning of the assistant's messages. */
-export type ReasoningForm =
+type ReasoningForm =
   /** As a field of its own, whatever its name. */
   | 'field'
   /** As a field of its own, and of a message with calls that or the content, not both. */
@@ -27,9 +34,15 @@ export type ReasoningForm =
 const BLOCK = /\btype(?:["']\])?\s*==\s*["']thinking["']|\bblock(?:\.thinking\b|\[["']thinking["']\])/;
 const REFUSAL = /message\.content and message\.thinking[^%]*%\}\s*\{\{-?\s*raise_exception/;
 
+const NULL_TEST = /\bcontent(?:["']\])?\s*(?:is\s+(?:not\s+)?|[=!]=\s*)none\b/i;
+
 /** By what the template's source reads of a message, comments aside. */
-export function reasoningForm(template: string): ReasoningForm {
+export function messageForm(template: string): MessageForm {
   const source = withoutComments(template);
+  return { reasoning: reasoningForm(source), asksForNull: NULL_TEST.test(source) };
+}
+
+function reasoningForm(source: string): ReasoningForm {
   if (readsField(source, 'reasoning') || readsField(source, 'reasoning_content')) return 'field';
   if (BLOCK.test(source)) return 'blocks';
   if (readsField(source, 'thinking')) return REFUSAL.test(source) ? 'field-or-content' : 'field';
@@ -43,12 +56,16 @@ function readsField(source: string, name: string): boolean {
 }
 
 /**
- * The messages with their reasoning where the template reads it. Between tags only behind the last message of the
+ * The messages as the template reads them, with their reasoning where it looks for it. Between tags only behind the last message of the
  * user: before it, templates that don't know reasoning would print what their model must not see again.
  */
-export function placeReasoning(messages: readonly TemplateMessage[], form: ReasoningForm): RenderedMessage[] {
+export function formMessages(
+  messages: readonly TemplateMessage[],
+  { reasoning: form, asksForNull }: MessageForm,
+): RenderedMessage[] {
   const lastUser = messages.findLastIndex(({ role }) => role === 'user');
-  return messages.map((message, index) => {
+  return messages.map((given, index) => {
+    const message = asksForNull ? given : { ...given, content: given.content ?? '' };
     const { reasoning, content } = message;
     if (message.role !== 'assistant' || reasoning === undefined || form === 'none') return message;
     if (form === 'blocks') return { ...message, content: blocks(reasoning, content) };
@@ -58,7 +75,7 @@ export function placeReasoning(messages: readonly TemplateMessage[], form: Reaso
     const whole = isBoth ? `${reasoning}\n${content}` : reasoning;
     return {
       ...message,
-      ...(isBoth && { content: null }),
+      ...(isBoth && { content: '' }),
       reasoning: whole,
       reasoning_content: whole,
       thinking: whole,
