@@ -1,5 +1,6 @@
 import { collectCompletion } from './collector.ts';
-import { type CompletionsHost, checkRequestOptions, startAnswer, whenReady } from './start.ts';
+import { checkRequestOptions } from './request-options.ts';
+import { type CompletionsHost, startAnswer, whenReady } from './start.ts';
 import type { ChatCompletionStream } from './stream.ts';
 import type {
   ChatCompletion,

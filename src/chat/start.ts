@@ -3,7 +3,6 @@ import { RequestAbortedError, type TokenprismError } from '../errors.ts';
 import type { Parser } from '../parser/parser.ts';
 import type { DeviceReport, GenerateJob } from '../protocol.ts';
 import { AnswerAssembly, type GenerationMessage } from './answer.ts';
-import { badType } from './fields.ts';
 import type { ParserRequest } from './format.ts';
 import type { PreparedRequest, prepareRequest, RequestContext } from './request.ts';
 import { ChatCompletionStream, ChunkQueue } from './stream.ts';
@@ -152,16 +151,6 @@ function leadOf(constraint: GenerateJob['constraint']): ParserRequest['grammar']
     // JSON does not begin or end with white space: there it is layout.
     isVerbatim: content !== null && content.kind !== 'json',
   };
-}
-
-export function checkRequestOptions({ signal, onProgress, incompleteToolCalls }: RequestOptions): void {
-  if (signal && !(signal instanceof AbortSignal)) throw badType('signal', 'an AbortSignal', signal);
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw badType('onProgress', 'a function', onProgress);
-  }
-  if (incompleteToolCalls !== undefined && !/^(separate|raw|close)$/.test(incompleteToolCalls)) {
-    throw badType('incompleteToolCalls', '"separate", "raw" or "close"', incompleteToolCalls);
-  }
 }
 
 /** Waits for `promise`, but not beyond an abort of `signal`. */

@@ -3,7 +3,8 @@ import type { Vocabulary } from '../detokenizer/vocabulary.ts';
 import { TokenprismError } from '../errors.ts';
 import type { TokenLogprobs } from '../protocol.ts';
 import type { GenerationMessage } from './answer.ts';
-import { type CompletionsHost, checkRequestOptions, startAnswer, whenReady } from './start.ts';
+import { checkRequestOptions } from './request-options.ts';
+import { type CompletionsHost, startAnswer, whenReady } from './start.ts';
 import type { ChatCompletionStream } from './stream.ts';
 import {
   appendLogprobs,

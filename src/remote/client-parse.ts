@@ -4,7 +4,7 @@ import { type PreparedRequest, prepareRequest } from '../chat/request.ts';
 import { type CheckedOptions, checkOptions } from '../engine/options.ts';
 import { BadRequestError } from '../errors.ts';
 import type { Constraint } from '../protocol.ts';
-import type { Dialect, RemoteRequest } from './dialect.ts';
+import type { Dialect, RemoteRequest, RequestSetting } from './dialect.ts';
 import type { CheckedRemoteOptions, ClientParseOptions } from './options.ts';
 import { parsersOf } from './output-parsers.ts';
 import { PromptRenderer, type PromptSession } from './prompts.ts';
@@ -72,9 +72,11 @@ class ClientParse implements Dialect {
     return this.#format;
   }
 
-  async prepare(given: unknown, model: string, signal: AbortSignal): Promise<RemoteRequest> {
-    const { incompleteToolCalls, reasoningField: defaultField } = this.#options;
-    const fields = readFields(given, defaultField);
+  async prepare(
+    given: unknown,
+    { model, incompleteToolCalls, signal }: RequestSetting,
+  ): Promise<RemoteRequest> {
+    const fields = readFields(given, this.#options.reasoningField);
     const { body, choices, stream, includeUsage, reasoningField, placement } = fields;
     const session = await this.#renderer.session();
     const own = pick(body, [...ownFields, ...checkedFields]);

@@ -1,11 +1,12 @@
 import { collectCompletion } from '../chat/collector.ts';
-import { badType } from '../chat/fields.ts';
+import { checkRequestOptions } from '../chat/request-options.ts';
 import type { ChatCompletionStream } from '../chat/stream.ts';
 import type {
   ChatCompletion,
   ChatCompletionChunk,
   ChatCompletionCreateParamsNonStreaming,
   ChatCompletionCreateParamsStreaming,
+  IncompleteToolCalls,
   RequestOptions,
 } from '../chat/types.ts';
 import { RemoteServerError, RequestAbortedError } from '../errors.ts';
@@ -27,7 +28,12 @@ export interface RemoteHost {
   readonly server: RemoteServer;
   /** Aborts when the engine is closed, with the error that its requests get. */
   readonly closing: AbortSignal;
-  prepare(body: unknown, signal: AbortSignal): Promise<RemoteRequest>;
+  /** @param incompleteToolCalls `null`: as the engine has it */
+  prepare(
+    body: unknown,
+    incompleteToolCalls: IncompleteToolCalls | null,
+    signal: AbortSignal,
+  ): Promise<RemoteRequest>;
 }
 
 /** `chat.completions` of a remote engine. */
@@ -62,7 +68,7 @@ export class RemoteCompletions {
     try {
       lifetime.signal.throwIfAborted();
       report('queued');
-      const request = await this.#host.prepare(body, lifetime.signal);
+      const request = await this.#host.prepare(body, options.incompleteToolCalls ?? null, lifetime.signal);
       const { path } = request;
       const events = await server.events(path, request.body, lifetime.signal, () => report('prefilling'));
       report('decoding');
@@ -133,12 +139,5 @@ class RequestLifetime {
   end(): void {
     this.#closing.removeEventListener('abort', this.#close);
     this.#caller?.removeEventListener('abort', this.#abort);
-  }
-}
-
-function checkRequestOptions({ signal, onProgress }: RequestOptions): void {
-  if (signal && !(signal instanceof AbortSignal)) throw badType('signal', 'an AbortSignal', signal);
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw badType('onProgress', 'a function', onProgress);
   }
 }

@@ -1,5 +1,6 @@
 import type { FormatReport } from '../chat/format.ts';
 import type { ReasoningPlacement } from '../chat/reasoning-field.ts';
+import type { IncompleteToolCalls } from '../chat/types.ts';
 import type { AnswerReader } from './answer.ts';
 
 /** One request as it goes to the server, and how its answer is read. */
@@ -14,15 +15,19 @@ export interface RemoteRequest {
   placement: ReasoningPlacement | null;
 }
 
+/** What a request has from its engine. */
+export interface RequestSetting {
+  /** The name that the server knows the model by. */
+  model: string;
+  incompleteToolCalls: IncompleteToolCalls;
+  signal: AbortSignal;
+}
+
 /** Where a model's output is split: by the server, or here. */
 export interface Dialect {
   /** What splits the output here; `null` where the server does. */
   readonly format: FormatReport | null;
-  /**
-   * Throws a `BadRequestError` that names the field.
-   *
-   * @param model the name that the server knows the model by
-   */
-  prepare(body: unknown, model: string, signal: AbortSignal): Promise<RemoteRequest>;
+  /** Throws a `BadRequestError` that names the field. */
+  prepare(body: unknown, given: RequestSetting): Promise<RemoteRequest>;
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 import { isObject } from '../chat/fields.ts';
 import type { FormatReport } from '../chat/format.ts';
+import type { IncompleteToolCalls } from '../chat/types.ts';
 import { EngineClosedError } from '../errors.ts';
 import type { ChatEngine } from './chat-engine.ts';
 import { RemoteCompletions, type RemoteHost } from './completions.ts';
@@ -81,7 +82,7 @@ class RemoteCore implements RemoteHost {
     return this.#closing.signal;
   }
 
-  get incompleteToolCalls() {
+  get incompleteToolCalls(): IncompleteToolCalls {
     return this.#options.incompleteToolCalls;
   }
 
@@ -95,10 +96,18 @@ class RemoteCore implements RemoteHost {
     };
   }
 
-  async prepare(body: unknown, signal: AbortSignal): Promise<RemoteRequest> {
+  async prepare(
+    body: unknown,
+    incompleteToolCalls: IncompleteToolCalls | null,
+    signal: AbortSignal,
+  ): Promise<RemoteRequest> {
     const named = isObject(body) && typeof body.model === 'string' ? body.model : null;
     const model = named ?? this.#model.id ?? (await this.#only(signal)).id;
-    return this.#dialect.prepare(body, model, signal);
+    return this.#dialect.prepare(body, {
+      model,
+      incompleteToolCalls: incompleteToolCalls ?? this.incompleteToolCalls,
+      signal,
+    });
   }
 
   async #only(signal: AbortSignal): Promise<RemoteModel> {
@@ -127,7 +136,9 @@ class RemoteCore implements RemoteHost {
  */
 export async function createRemoteEngine(options: RemoteEngineOptions): Promise<RemoteEngine> {
   const checked = checkRemoteOptions(options);
-  if (checked.parse === 'server') return new RemoteEngine(new RemoteCore(checked, new ServerParse(checked)));
+  if (checked.parse === 'server') {
+    return new RemoteEngine(new RemoteCore(checked, new ServerParse(checked.reasoningField)));
+  }
   const { createClientParse } = await import('./client-parse.ts');
   return new RemoteEngine(new RemoteCore(checked, await createClientParse(checked)));
 }

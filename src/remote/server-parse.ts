@@ -1,27 +1,23 @@
 import { badType, badValue, type Fields, isObject } from '../chat/fields.ts';
 import { type ReasoningField, untagged } from '../chat/reasoning-field.ts';
-import type { IncompleteToolCalls } from '../chat/types.ts';
 import { ChatAnswer } from './chat-answer.ts';
-import type { Dialect, RemoteRequest } from './dialect.ts';
+import type { Dialect, RemoteRequest, RequestSetting } from './dialect.ts';
 import { readFields } from './request-fields.ts';
-
-export interface ServerParseOptions {
-  incompleteToolCalls: IncompleteToolCalls;
-  reasoningField: ReasoningField;
-}
 
 /** The server renders the messages and splits the output: `/chat/completions`, its fields passed on as they are. */
 export class ServerParse implements Dialect {
   readonly format = null;
-  readonly #options: ServerParseOptions;
+  readonly #reasoningField: ReasoningField;
 
-  constructor(options: ServerParseOptions) {
-    this.#options = options;
+  constructor(reasoningField: ReasoningField) {
+    this.#reasoningField = reasoningField;
   }
 
-  async prepare(given: unknown, model: string): Promise<RemoteRequest> {
-    const { incompleteToolCalls, reasoningField: defaultField } = this.#options;
-    const fields = readFields(given, defaultField);
+  async prepare(
+    given: unknown,
+    { model, incompleteToolCalls }: Pick<RequestSetting, 'model' | 'incompleteToolCalls'>,
+  ): Promise<RemoteRequest> {
+    const fields = readFields(given, this.#reasoningField);
     const { body, choices, stream, includeUsage, deliverReasoning, reasoningField, placement } = fields;
     if (!stream && body.stream_options !== undefined) {
       throw badValue('stream_options', "'stream_options' needs 'stream: true'; remove it or stream.");

@@ -7,6 +7,7 @@ import {
   type RemoteEngine,
   type RemoteEngineOptions,
 } from '../../../src/remote/index.ts';
+import { runTools, tool } from '../../../src/tool-loop/run-tools.ts';
 import {
   type Answer,
   argument,
@@ -322,6 +323,40 @@ describe('calls', () => {
     const { choices } = await engine.chat.completions.create({ messages });
     expect(choices[0]!.message.tool_calls?.[0]?.function.arguments).toBe(text);
     expect(choices[0]!.finish_reason).toBe('length');
+  });
+
+  test('that were cut are apart where the request wants it, whatever the engine does', async () => {
+    const { engine } = await serve(
+      events([role(), call('get_weather'), argument('{"city": "Ro'), finish('length')]),
+      { incompleteToolCalls: 'close' },
+    );
+    const { completions } = engine.chat;
+    const { choices } = await completions.create({ messages }, { incompleteToolCalls: 'separate' });
+    expect(choices[0]!.message).not.toHaveProperty('tool_calls');
+    await expect(
+      completions.create({ messages }, { incompleteToolCalls: 'drop' as never }),
+    ).rejects.toMatchObject({ name: 'BadRequestError', param: 'incompleteToolCalls' });
+  });
+
+  test('are run by runTools, but for one that was cut', async () => {
+    const { engine } = await serve([
+      events([role(), call('get_weather'), argument('{"city": "Rome"}'), finish('tool_calls')]),
+      events([role(), call('get_weather'), argument('{"city": "Par"}'), finish('length')]),
+    ]);
+    const cities: string[] = [];
+    const weather = tool({
+      name: 'get_weather',
+      description: 'The weather in a city.',
+      parameters: { type: 'object', properties: { city: { type: 'string' } } },
+      run: (input: unknown) => {
+        cities.push((input as { city: string }).city);
+        return '18 degrees';
+      },
+    });
+    const { reason, dropped } = await runTools(engine, { messages, tools: [weather] }).result();
+    expect(cities).toEqual(['Rome']);
+    expect(reason).toBe('length');
+    expect(dropped).toMatchObject([{ isCut: true }]);
   });
 
   test("come in other servers' ways: whole, at one index, without arguments, without ids", async () => {
