@@ -52,7 +52,8 @@ export interface PreparedRequest {
   callsInHistory: number;
 }
 
-const honoured = new Set([
+/** Fields of a request that have an effect. */
+export const honoured: ReadonlySet<string> = new Set([
   'messages',
   'model',
   'tools',
@@ -94,7 +95,13 @@ const honoured = new Set([
 ]);
 
 /** Bookkeeping of a hosted service; nothing here depends on it. */
-const withoutEffect = new Set(['user', 'metadata', 'store', 'safety_identifier', 'prompt_cache_key']);
+export const withoutEffect: ReadonlySet<string> = new Set([
+  'user',
+  'metadata',
+  'store',
+  'safety_identifier',
+  'prompt_cache_key',
+]);
 
 /** Values by which a client says that it does not want what is not there. */
 const neutral: Readonly<Record<string, readonly string[]>> = {

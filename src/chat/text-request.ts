@@ -18,7 +18,8 @@ import { checkFields, readIds } from './tokens.ts';
 /** As OpenAI has it. */
 const defaultMaxTokens = 16;
 
-const honoured = [
+/** Fields of a request. */
+export const textFields: readonly string[] = [
   'prompt',
   'model',
   'max_tokens',
@@ -73,7 +74,7 @@ export function prepareText(body: unknown, context: RequestContext): PreparedTex
       'unsupported_parameter',
     );
   }
-  checkFields(fields, honoured);
+  checkFields(fields, textFields);
   checkModel(body.model, context.modelId);
   const echo = booleanField(body, 'echo', false);
   const choices = numberField(body, 'n', { min: 1, max: mostChoices, integer: true }) ?? 1;
