@@ -57,30 +57,25 @@ for (const [way, expected] of [
   });
 }
 
-for (const way of ['captured', 'static'] as const) {
+for (const [way, count] of [
+  ['captured', 8],
+  ['static', 3],
+] as const) {
   test(`a step that is begun before its token is read changes nothing (${way})`, async ({ page }) => {
-    test.setTimeout(600_000);
+    test.setTimeout(900_000);
     const { decode, ahead, waiting } = await page.evaluate(
-      async ({ module, way }) => {
+      async ({ module, way, count }) => {
         const { bothWays } = (await import(module)) as typeof import('./worker/pipelining.ts');
-        return bothWays(way);
+        return bothWays(way, count);
       },
-      { module: pipelining, way },
+      { module: pipelining, way, count },
     );
     expect(decode).toBe(way);
     // None before the last token that may come, one too many before an end that the token itself brings.
-    expect(ahead.map(({ begun }) => begun)).toEqual([3, 3, 2, 2, 2, 2, 0, 2]);
-    expect(waiting.map(({ begun }) => begun)).toEqual(Array(8).fill(0));
-    expect(ahead.map(({ reason }) => reason)).toEqual([
-      'length',
-      'eos',
-      'cut',
-      'abort',
-      'length',
-      'length',
-      'length',
-      'length',
-    ]);
+    expect(ahead.map(({ begun }) => begun)).toEqual([3, 3, 2, 2, 2, 2, 0, 2].slice(0, count));
+    expect(waiting.map(({ begun }) => begun)).toEqual(Array(count).fill(0));
+    const reasons = ['length', 'eos', 'length', 'cut', 'abort', 'length', 'length', 'length'];
+    expect(ahead.map(({ reason }) => reason)).toEqual(reasons.slice(0, count));
     const comparable = (outcomes: typeof ahead) => outcomes.map(({ begun, row, ...others }) => others);
     expect(comparable(ahead)).toEqual(comparable(waiting));
     for (const [index, { row }] of ahead.entries()) {

@@ -79,23 +79,28 @@ async function runAll(model: Model, prefixes: PrefixCache, steps: Steps, jobs: J
   return outcomes;
 }
 
-/** The same requests with steps that are begun before their token is read, and with steps that wait for it. */
-export async function bothWays(way: DecodeWay) {
+/**
+ * The same requests with steps that are begun before their token is read, and with steps that wait for it.
+ *
+ * @param count the first so many requests
+ */
+export async function bothWays(way: DecodeWay, count: number) {
   const { model, backend } = await openModel(way);
   const steps = new Steps(backend);
   try {
     const prefixes = new PrefixCache(backend);
     const first: Job = { maxTokens: 4 };
     const ahead = await runAll(model, prefixes, steps, [first]);
-    const others: Job[] = [
+    const all: Job[] = [
       { maxTokens: 8, stopTokenIds: [ahead[0]!.ids[2]!] },
+      { sampling: { temperature: 1.5, topK: 20, topP: 0.95, seed: 3 } },
       { maxTokens: 8, early: 'cut' },
       { maxTokens: 8, early: 'abort' },
       { sampling: { temperature: 0, repetitionPenalty: 1.3 } },
-      { sampling: { temperature: 1.5, topK: 20, topP: 0.95, seed: 3 } },
       { maxTokens: 2, sampling: { temperature: 1.5, topK: 0, seed: 3 } },
       { choices: 2, maxTokens: 2 },
     ];
+    const others = all.slice(0, count - 1);
     ahead.push(...(await runAll(model, prefixes, steps, others)));
     steps.isOn = false;
     const waiting = await runAll(model, new PrefixCache(backend), steps, [first, ...others]);

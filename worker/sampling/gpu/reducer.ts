@@ -1,16 +1,9 @@
 import type { Adjustments } from '../adjustments.ts';
-import type { Candidates } from '../candidates.ts';
 import { AdjustmentBuffers } from './adjustment-buffers.ts';
-import {
-  chunkSize,
-  drawnWord,
-  flags,
-  headWords,
-  keys,
-  mostCandidates,
-  paramBytes,
-  shader,
-} from './shader.ts';
+import { drawShader } from './draw-shader.ts';
+import { type Best, readBest, readTop, type Top } from './results.ts';
+import { chunkSize, drawnWord, flags, headWords, mostCandidates, paramBytes, rowShader } from './shader.ts';
+import { topShader } from './top-shader.ts';
 
 export type LogitsType = 'float32' | 'float16';
 
@@ -33,35 +26,13 @@ export interface RowChanges {
 }
 
 /** A token that the GPU draws from the candidates, in single precision, before they are read. */
-export interface Draft {
+export interface Draw {
   topP: number;
   minP: number;
   /** Where in the mass it is drawn, in [0, 1). */
   point: number;
   /** Where the GPU writes its id, as a 64-bit integer: the input of a next step. The high word has to be 0. */
   next: GPUBuffer;
-}
-
-/** The token of the largest logit; where there is none, what is wrong with the row. */
-export interface Best {
-  /** With `notANumber`, the first token whose logit is a NaN. */
-  id: number;
-  fault: 'notANumber' | 'notFinite' | null;
-}
-
-/** A row's largest logits and sums over all that may come. Without meaning where `best` has a fault. */
-export interface Top {
-  best: Best;
-  /** Best first; logits after the row's changes. */
-  candidates: Candidates;
-  /** Tokens that may come and whose logit is above `-Infinity`. */
-  allowed: number;
-  /** Sum over all of these of exp((logit - largest) / temperature). */
-  weight: number;
-  /** Log of the sum over all of these of exp(logit): at temperature 1, whatever the temperature. */
-  logSumExp: number;
-  /** The token drawn, where one was asked for: it may be another one than more precise numbers give. */
-  drawn: number;
 }
 
 /**
@@ -79,7 +50,7 @@ type Pipelines = Record<EntryPoint, GPUComputePipeline>;
 /**
  * Reduces rows of logits on the GPU to what a sampler needs of them. Pipelines and buffers are made once, a bind group
  * once for each buffer of logits. A row takes a few writes of what has changed (the whole mask, where there is one),
- * two dispatches in one submit, and one copy to read: 8 bytes for the largest logit, 32 and 8 a candidate for the top.
+ * two dispatches in one submit (three where a token is drawn), and one copy to read: 8 bytes for the largest logit, 32 and 8 a candidate for the top.
  * One row at a time.
  */
 export class RowReducer {
@@ -153,7 +124,7 @@ export class RowReducer {
         buffer: { type: types[binding] ?? 'storage' },
       })),
     });
-    const module = device.createShaderModule({ label: 'sampling', code: shader });
+    const module = device.createShaderModule({ label: 'sampling', code: rowShader + topShader + drawShader });
     const pipelineLayout = device.createPipelineLayout({ bindGroupLayouts: [layout] });
     const refused = (await module.getCompilationInfo()).messages.find(({ type }) => type === 'error');
     if (refused) {
@@ -192,22 +163,22 @@ export class RowReducer {
    *
    * @param count 1 to 256
    * @param temperature above 0
-   * @param draft a token that the GPU draws from them
+   * @param draw a token that the GPU draws from them
    */
   async top(
     row: GpuRow,
     changes: RowChanges,
     count: number,
     temperature: number,
-    draft: Draft | null = null,
+    draw: Draw | null = null,
   ): Promise<Top> {
     if (!(Number.isInteger(count) && count >= 1 && count <= mostCandidates)) {
       throw new RangeError(`A row gives 1 to ${mostCandidates} candidates; ${count} were asked for.`);
     }
     return this.#exclusive(() => {
-      this.#prepare(row, changes, count, temperature, draft);
-      const steps: EntryPoint[] = draft ? ['topOfChunks', 'top', 'draw'] : ['topOfChunks', 'top'];
-      const copy = draft && { from: drawnWord * 4, to: draft.next, bytes: 4 };
+      this.#prepare(row, changes, count, temperature, draw);
+      const steps: EntryPoint[] = draw ? ['topOfChunks', 'top', 'draw'] : ['topOfChunks', 'top'];
+      const copy = draw && { from: drawnWord * 4, to: draw.next, bytes: 4 };
       return this.#run(row, steps, headWords + 2 * count, copy, readTop);
     });
   }
@@ -238,7 +209,7 @@ export class RowReducer {
     { mask, adjustments }: RowChanges,
     candidates: number,
     temperature: number,
-    draft: Draft | null,
+    draw: Draw | null,
   ): void {
     const { queue } = this.#device;
     let flag = 0;
@@ -254,7 +225,7 @@ export class RowReducer {
     this.#wanted.set([row.first, this.size, flag, candidates]);
     const inverse = 1 / Math.max(temperature, leastTemperature);
     this.#wantedFloats.set([adjustments?.shrink ?? 1, adjustments?.grow ?? 1, inverse], 4);
-    if (draft) this.#wantedFloats.set([draft.topP, draft.minP, draft.point], 7);
+    if (draw) this.#wantedFloats.set([draw.topP, draw.minP, draw.point], 7);
     if (this.#wanted.every((word, index) => word === this.#written[index])) return;
     queue.writeBuffer(this.#params, 0, this.#wanted);
     this.#written.set(this.#wanted);
@@ -322,44 +293,4 @@ export class RowReducer {
       ...buffers.map((buffer, index) => ({ binding: index + 2, resource: { buffer } })),
     ];
   }
-}
-
-function readBest(words: Uint32Array): Best {
-  const [key, id] = words as unknown as [number, number];
-  if (key === keys.notANumber) return { id, fault: 'notANumber' };
-  return { id, fault: key === 0 || key >= keys.infinity ? 'notFinite' : null };
-}
-
-const keyBits = new Uint32Array(1);
-const keyFloat = new Float32Array(keyBits.buffer);
-
-function logitOf(key: number): number {
-  keyBits[0] = key & 0x80000000 ? key & 0x7fffffff : ~key;
-  return keyFloat[0]!;
-}
-
-function readTop(words: Uint32Array): Top {
-  const best = readBest(words);
-  const allowed = words[3]!;
-  const count = words[4]!;
-  const pairs: [key: number, id: number][] = [];
-  for (let at = headWords; pairs.length < count; at += 2) pairs.push([words[at]!, words[at + 1]!]);
-  // They come by id, and sorting leaves equal ones as they are.
-  pairs.sort(([a], [b]) => b - a);
-  const [weight, plain] = new Float32Array(words.buffer, words.byteOffset + 20, 2) as unknown as [
-    number,
-    number,
-  ];
-  return {
-    best,
-    candidates: {
-      ids: Int32Array.from(pairs, ([, id]) => id),
-      logits: Float64Array.from(pairs, ([key]) => logitOf(key)),
-      count,
-    },
-    allowed,
-    weight,
-    logSumExp: count === 0 ? -Infinity : logitOf(words[0]!) + Math.log(plain),
-    drawn: words[drawnWord]!,
-  };
 }

@@ -3,7 +3,8 @@ import { Adjustments } from '../adjustments.ts';
 import { drawFromBest } from '../best.ts';
 import { createRandomSource, type RandomSource } from '../random.ts';
 import { drawFromRow, greedy, Masking, notANumber, notFinite } from '../sampler.ts';
-import { type Best, type GpuRow, leastTemperature, type RowReducer, weightError } from './reducer.ts';
+import { type GpuRow, leastTemperature, type RowReducer, weightError } from './reducer.ts';
+import type { Best } from './results.ts';
 import { mostCandidates } from './shader.ts';
 
 /**
@@ -101,13 +102,13 @@ export class GpuSampler {
     const count = Math.min(topK > 0 ? topK : size, size, mostCandidates);
     const changes = { mask, adjustments: this.#adjustments };
     const point = this.#random.next();
-    const draft = next && { topP, minP, point, next };
+    const draw = next && { topP, minP, point, next };
     const { best, candidates, allowed, weight, drawn } = await this.#reducer.top(
       row,
       changes,
       count,
       temperature,
-      draft,
+      draw,
     );
     refuse(best);
     this.written = drawn;

@@ -7,8 +7,10 @@ import { type LogitsType, type RowReducer, weightError } from './reducer.ts';
 
 const count = 100;
 const temperature = 0.7;
-/** In the middle of a token's share, so that rounding decides nothing. */
-const draft = { topP: 0.9, minP: 0.01, point: 0.4 };
+const cuts = { topP: 0.9, minP: 0.01 };
+/** Where a token is drawn: at the first one that is not near the border of two tokens, where rounding would decide. */
+const points = [0.4, 0.5, 0.6, 0.7];
+const near = 1e-4;
 
 /**
  * What is wrong with what a device makes of a row, or `null`: a row of random values, some of them repeated, masked and
@@ -33,6 +35,13 @@ export async function checkReducer(
   );
   const right = adjustments.apply(new Masking().apply(row, mask));
   const best = greedy(right);
+  const drawnAt = (point: number, topP = cuts.topP) =>
+    drawFrom(topK(right, count), right[best]!, { ...neutralSampling, ...cuts, topP, temperature }, point);
+  const isClear = (point: number) => {
+    const drawn = [-near, near].flatMap((off) => [drawnAt(point + off), drawnAt(point, cuts.topP + off)]);
+    return new Set(drawn).size === 1;
+  };
+  const point = points.find(isClear) ?? points[0]!;
 
   const buffer = device.createBuffer({
     label: 'sampling: self-test',
@@ -58,7 +67,7 @@ export async function checkReducer(
       changes,
       Math.min(count, size),
       temperature,
-      { ...draft, next: written },
+      { ...cuts, point, next: written },
     );
     const expected = topK(right, count);
     for (const [index, id] of expected.ids.subarray(0, expected.count).entries()) {
@@ -68,12 +77,7 @@ export async function checkReducer(
     }
     const sum = right.reduce((total, logit) => total + Math.exp((logit - right[best]!) / temperature), 0);
     if (!(Math.abs(weight / sum - 1) < weightError)) return `the sum of the row is ${weight}, not ${sum}`;
-    const token = drawFrom(
-      expected,
-      right[best]!,
-      { ...neutralSampling, ...draft, temperature },
-      draft.point,
-    );
+    const token = drawnAt(point);
     if (drawn !== token) return `the token drawn is ${drawn}, not ${token}`;
     return null;
   } finally {
