@@ -189,7 +189,7 @@ export class GenerateRequest {
           await this.#decode(run, index, choice, { sampler, constraint, drafter, ends, limit }, model.report);
         } finally {
           constraint?.dispose();
-          model.drafts?.remember(choice.ids);
+          model.drafts?.remember(prompt.ids, choice.ids);
         }
       }
     } catch (thrown) {

@@ -1,4 +1,4 @@
-import { Copies } from './copies.ts';
+import { Copies, longestMatch } from './copies.ts';
 import { CopyDrafter, type Costs, type Drafter } from './drafter.ts';
 import { HitRates } from './hit-rates.ts';
 import { PassCosts } from './pass-costs.ts';
@@ -30,11 +30,14 @@ export class Drafts {
     return new CopyDrafter(copies, this.#rates, this.costs);
   }
 
-  /** Keeps an answer for later ones. */
-  remember(answer: readonly number[]): void {
+  /** Keeps an answer for later ones, with the end of its prompt, behind which it began. */
+  remember(prompt: Uint32Array, answer: readonly number[]): void {
     if (answer.length === 0 || answer.length > mostRemembered) return;
-    this.#answers.push(answer);
-    this.#remembered += answer.length;
-    while (this.#remembered > mostRemembered) this.#remembered -= this.#answers.shift()!.length;
+    const text = [...prompt.subarray(-longestMatch), ...answer];
+    this.#answers.push(text);
+    this.#remembered += text.length;
+    while (this.#remembered > mostRemembered && this.#answers.length > 1) {
+      this.#remembered -= this.#answers.shift()!.length;
+    }
   }
 }
