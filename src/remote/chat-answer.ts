@@ -6,6 +6,8 @@ import { malformed } from './choice-calls.ts';
 
 export interface ChatAnswerOptions {
   choices: number;
+  /** The request's stop strings. */
+  stop: readonly unknown[];
   incompleteToolCalls: IncompleteToolCalls;
   deliverReasoning: boolean;
   /** Whether the chunks tell the usage. */
@@ -21,10 +23,9 @@ export class ChatAnswer implements AnswerReader {
 
   constructor(options: ChatAnswerOptions) {
     this.#options = options;
-    const { choices, incompleteToolCalls, deliverReasoning } = options;
     this.#choices = Array.from(
-      { length: choices },
-      (_, index) => new ChatChoice({ index, incompleteToolCalls, deliverReasoning }),
+      { length: options.choices },
+      (_, index) => new ChatChoice({ ...options, index }),
     );
   }
 

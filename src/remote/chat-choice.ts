@@ -10,6 +10,8 @@ import { ChoiceCalls, malformed } from './choice-calls.ts';
 
 export interface ChatChoiceOptions {
   index: number;
+  /** The request's stop strings. */
+  stop: readonly unknown[];
   incompleteToolCalls: IncompleteToolCalls;
   /** `false`: reasoning, and what could show it, is left out. */
   deliverReasoning: boolean;
@@ -70,7 +72,8 @@ export class ChatChoice {
 
   #deltas(delta: Record<string, unknown>): ChatCompletionDelta[] {
     const { role, content, refusal, tool_calls: calls } = delta;
-    const reasoning = delta.reasoning ?? delta.reasoning_content;
+    // Some servers send both, one of them empty.
+    const reasoning = delta.reasoning || delta.reasoning_content;
     const deltas: ChatCompletionDelta[] = [];
     if (typeof role === 'string' && this.#role === null) {
       this.#role = role;
@@ -102,15 +105,15 @@ export class ChatChoice {
       );
     }
     this.#ended = true;
-    const { index } = this.#options;
-    const isStopString = typeof stop === 'string';
+    const { index, stop: stops } = this.#options;
+    const isStopString = stops.includes(stop);
     const { deltas, delivered, incomplete } = this.#calls.end(!isOwn || isStopString);
     const reason = isOwn ? (delivered > 0 && !isStopString ? 'tool_calls' : 'stop') : finish;
     const last: ChatCompletionChunkChoice = {
       index,
       delta: {},
       finish_reason: reason as FinishReason,
-      stop_reason: isStopString || typeof stop === 'number' ? stop : null,
+      stop_reason: typeof stop === 'string' || typeof stop === 'number' ? stop : null,
     };
     if (incomplete.length > 0) last.incomplete_tool_calls = incomplete;
     const closing = deltas.map((call) => ({ index, delta: { tool_calls: [call] }, finish_reason: null }));

@@ -62,7 +62,7 @@ export class HybridEngine extends EventTarget implements ChatEngine {
     return this.#core.state;
   }
 
-  /** Closes both engines, the local one also while it loads. Safe to call twice. */
+  /** Closes both engines; a local one that loads still, when it has. Safe to call twice. */
   close(): Promise<void> {
     return this.#core.close();
   }
@@ -145,12 +145,13 @@ export class HybridCore {
   }
 
   close(): Promise<void> {
-    this.#closed ??= (async () => {
+    if (!this.#closed) {
+      const local = this.#local;
+      // Not waited for: it may load for long.
+      if (!local) void this.#loading.then(() => this.#local?.close());
+      this.#closed = Promise.all([this.remote.close(), local?.close()]).then(() => {});
       this.onChange?.();
-      await this.remote.close();
-      await this.#loading;
-      await this.#local?.close();
-    })();
+    }
     return this.#closed;
   }
 }

@@ -35,7 +35,13 @@ export class ServerParse implements Dialect {
         stream_options: { ...options, include_usage: true },
       },
       stream,
-      reader: new ChatAnswer({ choices, incompleteToolCalls, deliverReasoning, includeUsage }),
+      reader: new ChatAnswer({
+        choices,
+        stop: [body.stop].flat(),
+        incompleteToolCalls,
+        deliverReasoning,
+        includeUsage,
+      }),
       placement,
     };
   }

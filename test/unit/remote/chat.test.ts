@@ -123,11 +123,12 @@ describe('an answer', () => {
       role(),
       chunk({ reasoning_content: 'Old ' }),
       chunk({ reasoning: 'both', reasoning_content: 'both' }),
+      chunk({ reasoning: '', reasoning_content: ' again' }),
       finish('stop'),
     ];
     const { engine } = await serve(events(older));
     const { choices } = await engine.chat.completions.create({ messages });
-    expect(choices[0]!.message).toMatchObject({ reasoning: 'Old both', content: null });
+    expect(choices[0]!.message).toMatchObject({ reasoning: 'Old both again', content: null });
   });
 
   test.each([
@@ -301,6 +302,15 @@ describe('calls', () => {
     expect(choices[0]).toMatchObject({ finish_reason: 'stop', stop_reason: 'o' });
     expect(choices[0]!.incomplete_tool_calls).toHaveLength(1);
     expect(choices[0]!.message).not.toHaveProperty('tool_calls');
+  });
+
+  test('are whole before an end that a server names in its own words', async () => {
+    const { engine } = await serve(
+      events([role(), call('get_weather'), argument('{"city": "R"}'), finish('tool_calls', 'end_turn')]),
+    );
+    const { choices } = await engine.chat.completions.create({ messages, stop: 'o' });
+    expect(choices[0]!.message.tool_calls).toHaveLength(1);
+    expect(choices[0]!.finish_reason).toBe('tool_calls');
   });
 
   test('whose arguments are no JSON object are not whole, whatever the server says', async () => {

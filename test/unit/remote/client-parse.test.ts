@@ -239,6 +239,27 @@ describe.each([
     expect(choices[0]!.message).toMatchObject({ reasoning: 'Hm.', content: 'One and two.' });
   });
 
+  test('has all choices, one of them cut', async () => {
+    const of = (text: string, index: number) =>
+      tokensOf(text, { tells })
+        .map((event) => event as { choices: object[] })
+        .filter(({ choices }) => choices.length > 0)
+        .map((event) => ({ ...event, choices: event.choices.map((choice) => ({ ...choice, index })) }));
+    const [first, second] = [of(thinking, 0), of('<think>\nHm.\n</think>\n\nOne, two', 1)];
+    const length = Math.max(first.length, second.length);
+    const mixed = Array.from({ length }, (_, at) => [first[at], second[at]])
+      .flat()
+      .filter((event) => event !== undefined);
+    const { engine } = await serve(events(mixed));
+    const { choices } = await engine.chat.completions.create({ messages, n: 2, stop: ',' });
+    expect(
+      choices.map(({ message, stop_reason }) => [message.reasoning, message.content, stop_reason]),
+    ).toEqual([
+      ['Two and two.', 'Four.', null],
+      ['Hm.', 'One', ','],
+    ]);
+  });
+
   test('that breaks off is an error', async () => {
     const { engine } = await serve(broken(tokensOf('<think>\nHm', { tells, finish: null })));
     const error = await errorOf(engine.chat.completions.create({ messages }));

@@ -243,6 +243,18 @@ describe('an abort', () => {
     await server.posts[0]!.left;
   });
 
+  test('by closing does not wait for an engine that loads, and closes it when it has', async () => {
+    let load = (_: Engine) => {};
+    const loading = new Promise<Engine>((resolve) => {
+      load = resolve;
+    });
+    const { hybrid, engine } = await hybridOf({ local: () => loading });
+    await hybrid.close();
+    expect(hybrid.state.status).toBe('closed');
+    load(engine);
+    while (engine.state.status !== 'closed') await new Promise((resolve) => setImmediate(resolve));
+  });
+
   test('by closing ends both engines', async () => {
     const { hybrid, engine, remote } = await hybridOf();
     await hybrid.close();

@@ -53,7 +53,7 @@ export class ReplayServer {
       return;
     }
     let text = '';
-    for await (const part of request) text += String(part);
+    for await (const part of request.setEncoding('utf8')) text += String(part);
     const seen: SeenRequest = {
       method: request.method ?? '',
       path: request.url ?? '',

@@ -24,7 +24,7 @@ async function listen(fetch: typeof globalThis.fetch): Promise<string> {
       const response = await fetch(`http://engine${incoming.url}`, {
         method: incoming.method,
         headers: incoming.headers as Record<string, string>,
-        body: incoming.method === 'POST' ? await text(incoming) : null,
+        body: incoming.method === 'POST' ? await text(incoming.setEncoding('utf8')) : null,
         signal: left.signal,
       });
       outgoing.writeHead(response.status, Object.fromEntries(response.headers));
