@@ -1,6 +1,6 @@
 import { badValue, type Fields } from '../chat/fields.ts';
 import type { FormatReport } from '../chat/format.ts';
-import { type PreparedRequest, prepareRequest } from '../chat/request.ts';
+import { prepareRequest } from '../chat/request.ts';
 import { type CheckedOptions, checkOptions } from '../engine/options.ts';
 import { BadRequestError } from '../errors.ts';
 import type { Constraint } from '../protocol.ts';
@@ -85,7 +85,6 @@ class ClientParse implements Dialect {
       this.#context(session, model),
     );
     const { job, stop, echo, returnTokenIds, parallelToolCalls, deliverCalls, deliverReasoning } = request;
-    refuseLogprobs(request);
     const prompt = await this.#renderer.render(
       {
         messages: job.messages,
@@ -118,6 +117,10 @@ class ClientParse implements Dialect {
         spaces_between_special_tokens: false,
         add_special_tokens: false,
         return_token_ids: true,
+        ...(typeof job.logprobs === 'number' && {
+          logprobs: job.logprobs,
+          return_tokens_as_token_ids: true,
+        }),
       },
       stream,
       reader: new TextAnswer({
@@ -133,6 +136,7 @@ class ClientParse implements Dialect {
         promptTokenIds: prompt.ids,
         vocabulary: session.vocabulary,
         returnTokenIds,
+        logprobs: job.logprobs ?? null,
         includeUsage,
         createParser,
       }),
@@ -187,15 +191,6 @@ function rendererOptions(client: Omit<ClientParseOptions, 'tokenizer'>, model: s
       cause: error,
     });
   }
-}
-
-function refuseLogprobs({ job }: PreparedRequest): void {
-  if (typeof job.logprobs !== 'number') return;
-  throw badValue(
-    'logprobs',
-    "'logprobs' are not read with parse: 'client'; remove it.",
-    'unsupported_parameter',
-  );
 }
 
 /**

@@ -7,6 +7,7 @@ import { BadRequestError, RemoteServerError } from '../errors.ts';
 import type { Parser } from '../parser/parser.ts';
 import { type AnswerReader, incomplete } from './answer.ts';
 import { malformed } from './choice-calls.ts';
+import { tokenLogprobs } from './token-logprobs.ts';
 
 export interface TextAnswerOptions extends Omit<ChoiceOptions, 'choice' | 'parser' | 'record'> {
   choices: number;
@@ -16,6 +17,8 @@ export interface TextAnswerOptions extends Omit<ChoiceOptions, 'choice' | 'parse
   vocabulary: TokenText;
   /** Whether the chunks tell token ids. */
   returnTokenIds: boolean;
+  /** Most probable tokens that the chunks tell with each one; `null`: no log probabilities. */
+  logprobs: number | null;
   includeUsage: boolean;
   /** One parser a choice, for an output that comes as token ids or as text. */
   createParser: (kind: 'ids' | 'text') => Parser;
@@ -80,7 +83,9 @@ export class TextAnswer implements AnswerReader {
     if (state.kind === 'ids') {
       if (!isIds(ids)) throw malformed('text without its token ids, which it sent before');
       state.tokens = (state.tokens ?? 0) + ids.length;
-      chunks.push(...this.#chunks(state.assembly.feed({ ids })));
+      const { logprobs: most } = this.#options;
+      const logprobs = most === null ? undefined : tokenLogprobs(choice.logprobs, ids, most);
+      chunks.push(...this.#chunks(state.assembly.feed({ ids }, logprobs)));
     } else {
       if (typeof usage.completion_tokens === 'number') state.tokens = usage.completion_tokens;
       if (text !== '') chunks.push(...this.#chunks(state.assembly.feed({ text })));
@@ -102,15 +107,18 @@ export class TextAnswer implements AnswerReader {
   }
 
   #begin(index: number, hasIds: boolean): { state: TextChoice; chunks: ChatCompletionChunk[] } {
-    const { createParser, vocabulary, returnTokenIds, promptTokenIds, echo, ...options } = this.#options;
-    if (returnTokenIds && !hasIds) {
-      throw new BadRequestError("'return_token_ids' needs a server that tells them; remove it.", {
-        param: 'return_token_ids',
+    const { createParser, vocabulary, returnTokenIds, logprobs, promptTokenIds, echo, ...options } =
+      this.#options;
+    const tellsTokens = returnTokenIds || logprobs !== null;
+    if (tellsTokens && !hasIds) {
+      const param = returnTokenIds ? 'return_token_ids' : 'logprobs';
+      throw new BadRequestError(`'${param}' needs a server that tells token ids; remove it.`, {
+        param,
         code: 'unsupported_parameter',
       });
     }
     const kind = hasIds ? 'ids' : 'text';
-    const record = returnTokenIds ? new TokenRecord(vocabulary, true) : null;
+    const record = tellsTokens ? new TokenRecord(vocabulary, returnTokenIds) : null;
     const assembly = new ChoiceAssembly({ ...options, choice: index, parser: createParser(kind), record });
     const state: TextChoice = { assembly, kind, tokens: null };
     const isFirst = this.#choices.every((choice) => choice === undefined);

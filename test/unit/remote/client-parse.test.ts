@@ -128,7 +128,6 @@ describe('the request', () => {
     [{ messages, tools: [{ ...weather, function: { ...weather.function, strict: true } }] }, 'tools'],
     [{ messages, response_format: { type: 'json_object' } }, 'response_format'],
     [{ messages, thinking_token_budget: 5 }, 'thinking_token_budget'],
-    [{ messages, logprobs: true }, 'logprobs'],
     [{ messages: [{ role: 'wizard', content: 'x' }] }, 'messages[0].role'],
   ])('that can not be honoured is refused before it is sent: %#', async (body, param) => {
     const { engine, server } = await serve(events([]));
@@ -284,6 +283,35 @@ test('token ids are told where the server tells them, and else refused', async (
   const other = await serve(events(tokensOf(thinking, { tells: false })));
   const error = await errorOf(other.engine.chat.completions.create({ messages, return_token_ids: true }));
   expect(error).toMatchObject({ name: 'BadRequestError', param: 'return_token_ids' });
+});
+
+test('log probabilities are those of the tokens, the most probable ones by rank', async () => {
+  const [first, other] = [tokenizer.encode('<think>')[0]!, tokenizer.encode('a')[0]!];
+  const withLogprobs = (tops: object) =>
+    tokensOf('<think>', { tells: true, finish: 'length' }).map((event) => {
+      const { choices, ...rest } = event as { choices: object[] };
+      const logprobs = {
+        tokens: [`token_id:${first}`],
+        token_logprobs: [-0.5],
+        top_logprobs: [tops],
+        text_offset: [0],
+      };
+      return { ...rest, choices: choices.map((choice) => ({ ...choice, logprobs })) };
+    });
+  const told = { [`token_id:${other}`]: -2, [`token_id:${first}`]: -0.5 };
+  const { engine, server } = await serve(events(withLogprobs(told)));
+  const body = { messages, logprobs: true, top_logprobs: 1 };
+  const { choices } = await engine.chat.completions.create(body);
+  const said = { token: '<think>', logprob: -0.5, bytes: Array.from(Buffer.from('<think>')) };
+  expect(choices[0]!.logprobs?.content).toEqual([{ ...said, top_logprobs: [said] }]);
+  expect(server.posts[0]!.body).toMatchObject({ logprobs: 1, return_tokens_as_token_ids: true });
+
+  const strange = await serve(events(withLogprobs({ '<think>': -0.5 })));
+  expect(await errorOf(strange.engine.chat.completions.create(body))).toMatchObject({
+    code: 'invalid_chunk',
+  });
+  const silent = await serve(events(tokensOf(thinking, { tells: false })));
+  expect(await errorOf(silent.engine.chat.completions.create(body))).toMatchObject({ param: 'logprobs' });
 });
 
 test('a worker that crashed is replaced', async () => {
