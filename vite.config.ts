@@ -80,7 +80,10 @@ const library: UserConfig = {
         index: path('src/index.ts'),
         remote: path('src/remote/index.ts'),
         testing: path('src/testing/index.ts'),
+        playwright: path('src/testing/playwright/index.ts'),
       },
+      // Of the entry for Playwright, which runs in Node.
+      external: [/^node:/, '@playwright/test'],
       // The group below needs it; the entries export what they declare all the same.
       preserveEntrySignatures: 'allow-extension',
       output: {

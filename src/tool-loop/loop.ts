@@ -91,7 +91,7 @@ class ToolLoop {
     if (!choice) throw new BadRequestError('The answer has no choice.', { code: 'no_choice' });
     const { message, finish_reason: finishReason } = choice;
     this.#answer = message;
-    emit({ type: 'round-end', round, message, finishReason });
+    emit({ type: 'round-end', round, completion });
     const cut = choice.incomplete_tool_calls ?? [];
     const calls = (message.tool_calls ?? []).map((call, index) => withId(call, round, index));
     const wasCut = cut.length > 0 || finishReason === 'length' || finishReason === 'content_filter';

@@ -1,11 +1,10 @@
 import type {
+  ChatCompletion,
   ChatCompletionChunk,
   ChatCompletionCreateParamsBase,
   ChatCompletionCreateParamsStreaming,
-  ChatCompletionMessage,
   ChatCompletionMessageParam,
   ChatCompletionToolCall,
-  FinishReason,
   RequestOptions,
 } from '../chat/types.ts';
 
@@ -131,7 +130,8 @@ export type ToolRunEvent = { round: number } & (
   | { type: 'call-arguments'; index: number; text: string }
   /** The call will not be run, as its answer was cut; `isCut`: inside this call. */
   | { type: 'call-dropped'; index: number; id: string; name: string; arguments: string; isCut: boolean }
-  | { type: 'round-end'; message: ChatCompletionMessage; finishReason: FinishReason }
+  /** The whole answer, with its usage, and its timings where the request asks for details. */
+  | { type: 'round-end'; completion: ChatCompletion }
   | { type: 'tool-start'; index: number; id: string; name: string; arguments: string }
   /** `content` is what the model reads. */
   | {

@@ -7,21 +7,11 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from '@playwright/test';
 import { build, preview, type Rolldown } from 'vite';
 import { PAGE_BUDGET_BYTES, pageBundleSize } from '../../bench/parser/page-bundle.ts';
 import { foreignRequests } from './harness/fixture.ts';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-
-function node(script: string, argumentList: string[], folder = root): string {
-  return execFileSync(process.execPath, [join(root, 'node_modules', script), ...argumentList], {
-    cwd: folder,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-}
+import { node, packedLibrary, root } from './packed.ts';
 
 function write(folder: string, files: Record<string, string>): void {
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
@@ -76,17 +66,12 @@ test('the packed package can be installed, typed, bundled and run', async ({ pag
   const app = info.outputPath('app');
   mkdirSync(app, { recursive: true });
 
-  node('vite/bin/vite.js', ['build', '--logLevel', 'warn']);
-  const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', app], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  const [{ filename, files }] = JSON.parse(packed) as [{ filename: string; files: { path: string }[] }];
-  const paths = files.map(({ path }) => path);
+  const { tarball, files: paths } = packedLibrary();
   for (const needed of [
     'dist/index.js',
     'dist/remote.js',
     'dist/testing.js',
+    'dist/playwright.js',
     'dist/types/src/index.d.ts',
     'dist/types/src/remote/index.d.ts',
     'LICENSE',
@@ -101,7 +86,7 @@ test('the packed package can be installed, typed, bundled and run', async ({ pag
       name: 'app',
       private: true,
       type: 'module',
-      dependencies: { tokenprism: `file:${filename}`, openai: `file:${join(root, 'node_modules/openai')}` },
+      dependencies: { tokenprism: `file:${tarball}`, openai: `file:${join(root, 'node_modules/openai')}` },
     }),
     'index.html': html('main.ts'),
     'main.ts': readmeExample("import { createEngine } from 'tokenprism';"),

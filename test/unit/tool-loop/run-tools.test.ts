@@ -92,6 +92,10 @@ describe('runTools', () => {
     const ended = events.find(({ type }) => type === 'tool-result');
     expect(ended).toMatchObject({ value: { celsius: 18 }, content: '{"celsius":18}' });
     expect(ended?.type === 'tool-result' && ended.milliseconds).toBeGreaterThanOrEqual(0);
+    const completions = events.flatMap((event) => (event.type === 'round-end' ? [event.completion] : []));
+    expect(completions.map(({ choices }) => choices[0]?.finish_reason)).toEqual(['tool_calls', 'stop']);
+    const counted = completions.reduce((sum, { usage }) => sum + usage!.total_tokens, 0);
+    expect(counted).toBe(result.usage.total_tokens);
     expect(events.at(-1)).toMatchObject({ result: { content: result.content } });
   });
 
