@@ -9,13 +9,13 @@ const border = -1;
 export interface Copy {
   /** Index of the token that came next there. */
   at: number;
-  /** Tokens before it that are the same here, 2 to {@link longestMatch}. */
+  /** Tokens before it that are the same here, up to {@link longestMatch}. */
   length: number;
 }
 
 /**
- * All tokens so far, with the places of each pair of neighbours in a chain from the latest to the earliest: a token
- * is added and a lookup made in constant time, whatever the length.
+ * All tokens so far, with the places of each pair of neighbours in a chain from the latest to the earliest, and the
+ * latest place of each token: a token is added and a lookup made in constant time, whatever the length.
  */
 export class Copies {
   #tokens = new Int32Array(1024);
@@ -23,6 +23,8 @@ export class Copies {
   #earlier = new Int32Array(1024);
   /** By hash of a pair, where it came last: index + 1. */
   readonly #latest = new Int32Array(1 << 14);
+  /** By token, where it came last: index + 1. */
+  readonly #latestOf = new Map<number, number>();
   #count = 0;
 
   /** Tokens held, borders included. */
@@ -37,6 +39,9 @@ export class Copies {
   }
 
   add(id: number): void {
+    // The token before is followed by something now.
+    const before = this.#count - 1;
+    if (before >= 0) this.#latestOf.set(this.#tokens[before]!, before + 1);
     const index = this.#push(id);
     const slot = this.#slotAt(index);
     if (slot < 0) return;
@@ -71,8 +76,10 @@ export class Copies {
       }
       place = this.#earlier[place - 1]!;
     }
+    const last = end < 0 ? border : this.#tokens[end]!;
     this.#count = count;
-    return found;
+    const latest = found || last === border ? undefined : this.#latestOf.get(last);
+    return latest === undefined || this.at(latest) === null ? found : { at: latest, length: 1 };
   }
 
   /** Tokens before and at two indices that are the same. */

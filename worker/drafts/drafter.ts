@@ -107,13 +107,15 @@ export class CopyDrafter implements Drafter {
   #worth(unread: number): number {
     const copy = this.#copy;
     if (!copy) return 0;
+    // What must be read costs its time in any case, beyond that of the one token that a pass has at least.
+    const spent = this.#costs.of(unread) - this.#costs.of(1);
     let best = 0;
-    let bestSpeed = margin / this.#costs.of(unread);
+    let bestSpeed = margin / this.#costs.of(1);
     let [reached, expected] = [1, 1];
     for (let tokens = 1; tokens <= mostTokens; tokens++) {
       reached *= this.#rates.of(Math.min(copy.length + tokens - 1, longestMatch));
       expected += reached;
-      const speed = expected / this.#costs.of(unread + tokens, expected - 1);
+      const speed = expected / (this.#costs.of(unread + tokens, expected - 1) - spent);
       if (speed > bestSpeed) [best, bestSpeed] = [tokens, speed];
     }
     return best;

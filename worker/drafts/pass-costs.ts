@@ -1,5 +1,5 @@
 /** What an observation still counts after another one. */
-const decay = 0.9;
+const decay = 0.95;
 /** What those of several tokens still count after a pass over one: long after the last of them, one is tried again. */
 const fading = 0.98;
 /** A pass that took longer than this for each millisecond expected had another reason, a compilation or a busy page. */

@@ -16,7 +16,7 @@ function longest(ids: readonly number[]): { at: number; length: number } | null 
     while (length < Math.min(at, longestMatch) && ids[at - 1 - length] === ids[ids.length - 1 - length]) {
       length++;
     }
-    if (length > Math.max(1, found?.length ?? 0)) found = { at, length };
+    if (length > (found?.length ?? 0)) found = { at, length };
   }
   return found;
 }
@@ -27,8 +27,9 @@ describe('copies', () => {
     const copies = copiesOf([1, 2, 3, 4, 2, 3, 5, 1, 2, 3]);
     expect(copies.find()).toEqual({ at: 3, length: 3 });
     expect(copies.at(3)).toBe(4);
-    // With a token more, nothing was the same: 3 never came before 6.
+    // With a token more, nothing was the same.
     expect(copies.find([6])).toBeNull();
+    expect(copies.find([6, 4])).toEqual({ at: 4, length: 1 });
     expect(copies.find([4, 2, 3])).toEqual({ at: 6, length: 6 });
     expect(copies.count).toBe(10);
     copies.add(5);
