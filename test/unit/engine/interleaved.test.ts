@@ -336,6 +336,37 @@ describe.each(Object.entries(families))('%s', (_name, family) => {
   });
 });
 
+describe.each(Object.entries(families))('%s, continued', (name, family) => {
+  const [, turn] = family.turns;
+  const lead = turn.includes('> It is') ? ' ' : '';
+  /** Goes on behind the `part` of the turn, which `last` has said. */
+  async function goOn(part: string, last: Partial<ChatCompletionMessageParam>) {
+    const rest = turn.slice(turn.lastIndexOf(part) + part.length);
+    const engine = await engineOf({ ...family, turns: [rest, rest, rest] });
+    const { choices } = await engine.chat.completions.create({
+      messages: [
+        { role: 'user', content: 'How hot is Rome?' },
+        { role: 'assistant', content: null, ...last } as ChatCompletionMessageParam,
+      ],
+      continue_final_message: true,
+    });
+    return choices[0]!.message;
+  }
+
+  it('goes on in the content', async () => {
+    const said = { reasoning: `${lead}It is hot.`, content: 'Ho' };
+    expect(await goOn('Ho', said)).toMatchObject({ reasoning: null, content: 't.' });
+  }, 60_000);
+
+  it('goes on in the reasoning', async () => {
+    const answer = goOn('It is', { reasoning: `${lead}It is` });
+    // Its template prints no reasoning of an answer.
+    if (name === 'Kimi K2 Thinking') {
+      await expect(answer).rejects.toMatchObject({ param: 'continue_final_message' });
+    } else expect(await answer).toMatchObject({ reasoning: ' hot.', content: 'Hot.' });
+  }, 60_000);
+});
+
 it('gpt-oss: a preamble beside the reasoning is of it, as the template takes one of them only', async () => {
   const engine = await engineOf(families['gpt-oss']!);
   const call = { id: 'a', type: 'function' as const, function: { name: 'look', arguments: '{}' } };
