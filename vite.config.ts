@@ -64,7 +64,7 @@ const noPreload: Plugin = {
 const lazyModules =
   /\/src\/(?:formats\/(?!index\.|template-text\.)|parser\/(?:coercion|delimited|elements|json-|parameters|python-))/;
 
-/** The package: `dist/index.js`, `remote.js` and `testing.js`, worker, wasm and model files beside them, declarations. */
+/** The package: `dist/index.js`, `remote.js`, `testing.js` and `playwright.js`, worker, wasm and model files beside them, declarations. */
 const library: UserConfig = {
   build: {
     outDir: path('dist'),

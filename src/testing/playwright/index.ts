@@ -120,7 +120,7 @@ export const test: TestType<
         { written, options },
       );
       await use(engine);
-      await engine.evaluate((engine) => engine.close());
+      if (!enginePage.isClosed()) await engine.evaluate((engine) => engine.close());
     },
     // Of its own, as a test's own time is for what it tests.
     { timeout: 120_000 },

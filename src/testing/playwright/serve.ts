@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, extname, join, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { embeddedModel } from '../../engine/embedded-model.ts';
 
@@ -48,9 +49,10 @@ export async function servePackage(): Promise<PackageServer> {
   const model = embeddedModel();
   const files = model.kind === 'files' ? model.files : {};
   const server = createServer((request, response) => {
-    response.on('error', () => {});
-    answer(new URL(request.url ?? '/', 'http://localhost').pathname, files, response).catch(() => {
-      response.writeHead(404, { 'content-type': 'text/plain' }).end('There is no such file.');
+    answer(request.url ?? '/', files, response).catch(() => {
+      // Behind the headers it is the page that went away.
+      if (response.headersSent) response.destroy();
+      else response.writeHead(404, { 'content-type': 'text/plain' }).end('There is no such file.');
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -70,18 +72,23 @@ export async function servePackage(): Promise<PackageServer> {
   };
 }
 
-/** Rejects where there is no such file. */
-async function answer(path: string, model: Record<string, string>, response: ServerResponse): Promise<void> {
+/** Rejects where there is no such file, and where the page does not take all of it. */
+async function answer(
+  address: string,
+  model: Record<string, string>,
+  response: ServerResponse,
+): Promise<void> {
   const headers = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' };
+  const path = decodeURIComponent(new URL(address, 'http://localhost').pathname);
   if (path === '/') {
     response.writeHead(200, { ...headers, 'content-type': types['.html'] }).end(page);
     return;
   }
-  const file = fileAt(decodeURIComponent(path), model);
+  const file = fileAt(path, model);
   const { size } = await stat(file);
   const type = types[extname(file)] ?? 'application/octet-stream';
   response.writeHead(200, { ...headers, 'content-type': type, 'content-length': size });
-  createReadStream(file).pipe(response);
+  await pipeline(createReadStream(file), response);
 }
 
 function fileAt(path: string, model: Record<string, string>): string {
