@@ -8,6 +8,7 @@ test.describe.configure({ timeout: 240_000 });
 const client = '/test/browser/worker/client.ts';
 const numbers = '/test/browser/worker/numbers.ts';
 const steps = '/test/browser/worker/steps.ts';
+const recording = '/test/browser/worker/recording.ts';
 const pipelining = '/test/browser/worker/pipelining.ts';
 const requests = '/test/browser/worker/requests.ts';
 type Requests = typeof import('./worker/requests.ts');
@@ -56,6 +57,20 @@ for (const [way, expected] of [
     }
   });
 }
+
+test('what a run dispatches is recorded and done again; a run that does anything else is refused', async ({
+  page,
+}) => {
+  const result = await page.evaluate(async (module) => {
+    const { recordRuns } = (await import(module)) as typeof import('./worker/recording.ts');
+    return recordRuns();
+  }, recording);
+  // 1 and 5 are 6, doubled 12; 34; 78. The last one is only added to.
+  expect(result.left).toEqual([78, 78, 78, 16]);
+  expect(result.refused).toEqual({ copy: true, write: true, both: true, neither: false });
+  expect(result.failed).toBe('in the run');
+  expect(result.isRestored).toBe(true);
+});
 
 for (const [way, count] of [
   ['captured', 8],

@@ -168,6 +168,8 @@ export class OnnxBackend implements Backend {
     if (difference !== null) {
       this.report.decode = 'static';
       this.report.limits.push(`captured graphs: ${difference}`);
+    } else if (captured.unrecorded > 0) {
+      this.report.limits.push('captured graphs: replayed by the runtime, for it does more than dispatch');
     }
     return null;
   }

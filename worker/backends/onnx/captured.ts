@@ -48,6 +48,7 @@ export class CapturedSteps {
   readonly #total: GPUBuffer;
   readonly #totalValue = new Int32Array([-1]);
   #graphs = 0;
+  #unrecorded = 0;
 
   /** @param feeds what the steps read besides the cache */
   constructor(device: GPUDevice, { edits }: Graph, feeds: StepFeeds) {
@@ -89,10 +90,19 @@ export class CapturedSteps {
     }
     const options = { extra: { gpu_graph_id: graph.id } };
     const replay = () => run(this.#tensors, options);
-    if (graph.runs === 1) graph.recording = await record(this.#device, replay);
-    else await replay();
+    if (graph.runs === 1) {
+      graph.recording = await record(this.#device, replay);
+      if (!graph.recording) this.#unrecorded++;
+    } else {
+      await replay();
+    }
     graph.runs++;
     return true;
+  }
+
+  /** Graphs that only the runtime can replay. */
+  get unrecorded(): number {
+    return this.#unrecorded;
   }
 
   destroy(): void {

@@ -44,7 +44,7 @@ const harmless = new Set([
 ]);
 
 /**
- * Records what `run` has the device do.
+ * Records what `run` has the device do; nobody else may use the device meanwhile.
  *
  * @returns `null` where that is anything else than dispatches: copies and writes would be missing in the recording
  */
@@ -83,7 +83,7 @@ export async function record(device: GPUDevice, run: () => Promise<void>): Promi
     });
 
   const stops = [
-    watch(device, () => {}, {
+    watch(device, null, {
       createCommandEncoder: { made: (encoder) => void watchEncoder(encoder as GPUCommandEncoder) },
     }),
     watch(device.queue, refuse, {}),
@@ -100,18 +100,18 @@ export async function record(device: GPUDevice, run: () => Promise<void>): Promi
 type Watcher = ((...values: unknown[]) => void) | { made(result: unknown): void };
 
 /**
- * Has the methods of one object watched, `others` being told of each call of a method that has no watcher and is not
- * harmless.
+ * Has the methods of one object watched.
  *
+ * @param others is told of each call of a method that has no watcher and is not harmless
  * @returns ends it
  */
-function watch(target: object, others: () => void, watchers: Record<string, Watcher>): () => void {
+function watch(target: object, others: (() => void) | null, watchers: Record<string, Watcher>): () => void {
   const methods = target as Methods;
   const before = new Map<string, PropertyDescriptor | undefined>();
   for (const name of methodNames(target)) {
-    if (harmless.has(name)) continue;
+    const watcher = watchers[name] ?? (harmless.has(name) ? null : others);
+    if (!watcher) continue;
     const method = methods[name]!;
-    const watcher = watchers[name] ?? others;
     before.set(name, Object.getOwnPropertyDescriptor(target, name));
     methods[name] = (...values) => {
       if (typeof watcher === 'function') watcher(...values);
