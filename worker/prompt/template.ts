@@ -1,7 +1,7 @@
 import { Template } from '@huggingface/jinja';
 import { BadRequestError, ModelLoadError } from '../../src/errors.ts';
 import { continuedText, type GivenPrompt, type PromptJob, type TemplateMessage } from '../../src/protocol.ts';
-import { formMessages, type MessageForm, messageForm, type RenderedMessage } from './messages.ts';
+import { formMessages, type MessageForm, messageForm } from './messages.ts';
 import { type TurnHeader, turnHeader, type WrittenOutputs } from './outputs.ts';
 import { SpellingMarks } from './spellings.ts';
 import type { PromptTokenizer } from './tokenizer.ts';
@@ -89,18 +89,17 @@ export class ChatTemplate {
     const { promptEnd = 'turn' } = job;
     const continued = continuedText(promptEnd);
     const end = continued && marks.place();
+    const given = continued && end ? withEnd(job.messages, continued, end) : job.messages;
+    const messages = given.map((message) => {
+      const parsed = withParsedArguments(message);
+      return message.role === 'assistant' ? withMarks(parsed, marks) : marks.mark(parsed);
+    });
     const { standard, withTools } = this.#forms;
-    const messages = formMessages(
-      continued && end ? withEnd(job.messages, continued, end) : job.messages,
-      job.tools === null ? standard : withTools,
-    );
     const variables = {
       ...this.#specialTokens,
       ...marks.mark(job.templateArguments),
-      messages: messages.map((message) => {
-        const parsed = withParsedArguments(message);
-        return message.role === 'assistant' ? withMarks(parsed, marks) : marks.mark(parsed);
-      }),
+      // Tags that are put around reasoning here are none that somebody spelled.
+      messages: formMessages(messages, job.tools === null ? standard : withTools),
       tools: job.tools === null ? null : marks.mark(job.tools),
       add_generation_prompt: promptEnd === 'turn',
     };
@@ -165,18 +164,11 @@ function upTo(rendered: string, end: string, field: 'content' | 'reasoning'): st
   );
 }
 
-function withMarks(message: RenderedMessage, marks: SpellingMarks): RenderedMessage {
+function withMarks(message: TemplateMessage, marks: SpellingMarks): TemplateMessage {
   const marked = { ...message };
-  for (const field of ['content', 'reasoning', 'reasoning_content', 'thinking'] as const) {
+  for (const field of ['content', 'reasoning'] as const) {
     const text = message[field];
     if (typeof text === 'string') marked[field] = marks.markControls(text);
-  }
-  if (Array.isArray(message.content)) {
-    marked.content = message.content.map((block) =>
-      block.type === 'text'
-        ? { ...block, text: marks.markControls(block.text) }
-        : { ...block, thinking: marks.markControls(block.thinking) },
-    );
   }
   if (message.tool_calls) marked.tool_calls = marks.mark(message.tool_calls);
   return marked;
@@ -231,7 +223,7 @@ function tokenContent(token: unknown): string | null {
 }
 
 /** Templates iterate over arguments, so JSON text is parsed; what does not parse stays text. */
-function withParsedArguments(message: RenderedMessage): RenderedMessage {
+function withParsedArguments(message: TemplateMessage): TemplateMessage {
   if (!message.tool_calls) return message;
   return {
     ...message,

@@ -367,6 +367,29 @@ describe.each(Object.entries(families))('%s, continued', (name, family) => {
   }, 60_000);
 });
 
+it('tags that the engine puts around reasoning are tokens, also where they are control tokens', async () => {
+  const files = tinyFiles();
+  const added = files.tokenizerJson.added_tokens as { content: string }[];
+  const controls = added.map((token) => ({ ...token, special: true }));
+  const family = families['a template that knows tags only']!;
+  const engine = await engineOf({
+    ...family,
+    files: { ...files, tokenizerJson: { ...files.tokenizerJson, added_tokens: controls } },
+  });
+  const messages: ChatCompletionMessageParam[] = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: '</think>', reasoning: 'I </think> look.' },
+  ];
+  const { tokens } = await engine.applyChatTemplate({ messages });
+  const count = (text: string) => {
+    const id = added.findIndex(({ content }) => content === text);
+    return tokens.filter((token) => token === (files.tokenizerJson.added_tokens as { id: number }[])[id]!.id)
+      .length;
+  };
+  // Those that somebody spelled are text.
+  expect([count('<think>'), count('</think>')]).toEqual([1, 1]);
+}, 60_000);
+
 it('gpt-oss: a preamble beside the reasoning is of it, as the template takes one of them only', async () => {
   const engine = await engineOf(families['gpt-oss']!);
   const call = { id: 'a', type: 'function' as const, function: { name: 'look', arguments: '{}' } };
