@@ -1,39 +1,20 @@
 /** Answers of a server without parsers, with the embedded model's tokenizer and template. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ChatCompletionChunk } from '../../../src/chat/types.ts';
-import {
-  createRemoteEngine,
-  type RemoteCreateParams,
-  type RemoteEngine,
-  type RemoteEngineOptions,
-} from '../../../src/remote/index.ts';
+import type { RemoteCreateParams, RemoteEngineOptions } from '../../../src/remote/index.ts';
 import { weather } from '../http/engine.ts';
 import { eosTokenId, template, tokenizer } from '../worker/scripted.ts';
 import { tinyWorker } from './prompt-worker.ts';
-import { type Answer, broken, events, ReplayServer, stuck } from './replay-server.ts';
+import { type Answer, broken, events, stuck } from './replay-server.ts';
+import { errorOf, messages, serve as serveAny } from './served.ts';
 
-const messages = [{ role: 'user' as const, content: 'Hi' }];
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const thing of open.splice(0).reverse()) await thing.close();
-});
-
-async function serve(
-  answer: Answer,
-  options: Partial<RemoteEngineOptions> = {},
-): Promise<{ engine: RemoteEngine; server: ReplayServer }> {
-  const server = await ReplayServer.start(answer);
-  const engine = await createRemoteEngine({
-    baseURL: server.baseURL,
-    model: 'served',
+const serve = (answer: Answer, options: Partial<RemoteEngineOptions> = {}) =>
+  serveAny(answer, {
     parse: 'client',
     tokenizer: 'tests/tiny',
     worker: () => tinyWorker() as unknown as Worker,
     ...options,
   });
-  open.push(server, engine);
-  return { engine, server };
-}
 
 interface CompletionForm {
   /** Whether the server tells token ids, and how many tokens have come. */
@@ -65,14 +46,6 @@ function tokensOf(text: string, { tells, finish = 'stop' }: CompletionForm): obj
 
 const thinking = '<think>\nTwo and two.\n</think>\n\nFour.';
 const called = `<think>\nLook.\n</think>\n\n<tool_call>\n{"name": "get_weather", "arguments": {"location": "Rome"}}\n</tool_call>`;
-
-const errorOf = (promise: Promise<unknown>) =>
-  promise.then(
-    () => {
-      throw new Error('it did not fail');
-    },
-    (error: unknown) => error,
-  );
 
 describe('the request', () => {
   test('has the ids of the rendered prompt, the server’s fields, and none that are read here', async () => {

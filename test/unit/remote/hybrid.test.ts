@@ -1,5 +1,5 @@
 import OpenAI from 'openai';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ChatCompletionChunk } from '../../../src/chat/types.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { ModelLoadError } from '../../../src/errors.ts';
@@ -21,21 +21,16 @@ import {
   content,
   events,
   finish,
-  ReplayServer,
   reasoning,
   refusal,
   role,
   stuck,
   usage,
 } from './replay-server.ts';
+import { closing, serve } from './served.ts';
 
 const here = '<think>\nHm.\n</think>\n\nHere.';
 const there = events([role(), reasoning('Hm.'), content('There.'), finish('stop'), usage(1, 2)]);
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const thing of open.splice(0).reverse()) await thing.close();
-});
-
 interface Parts {
   turn?: string | ScriptedTurn;
   answer?: Answer;
@@ -44,11 +39,10 @@ interface Parts {
 }
 
 async function hybridOf({ turn = here, answer = there, local = (engine) => engine, choose }: Parts = {}) {
-  const server = await ReplayServer.start(answer);
+  const { server, engine: remote } = await serve(answer, { maxRetries: 0 });
   const { engine } = await serveTurns([turn]);
-  const remote = await createRemoteEngine({ baseURL: server.baseURL, model: 'served', maxRetries: 0 });
-  const hybrid = await createHybridEngine({ local: local(engine), remote, choose });
-  open.push(server, engine, hybrid);
+  closing(engine);
+  const hybrid = closing(await createHybridEngine({ local: local(engine), remote, choose }));
   return { hybrid, server, engine, remote };
 }
 
