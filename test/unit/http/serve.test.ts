@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { collectCompletion } from '../../../src/chat/collector.ts';
 import type { ChatCompletion, ServedChunk } from '../../../src/chat/types.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
+import { serve } from '../../../src/http/serve.ts';
 import { cutArguments, cutCall, messages, serveTurns, weather, weatherCall } from './engine.ts';
 
 const url = 'http://engine/v1/chat/completions';
@@ -70,6 +71,17 @@ describe('requests', () => {
       type: 'invalid_request_error',
       message: expect.stringContaining('GET /v1/nothing'),
     });
+    const surface = {
+      completions: engine.chat.completions,
+      models: engine.models,
+      incompleteToolCalls: 'separate' as const,
+    };
+    // What a surface lacks has no route.
+    for (const path of ['/v1/completions', '/tokenize', '/detokenize']) {
+      const response = await serve(surface, path, post({ prompt: 'a' }));
+      expect(response.status).toBe(404);
+      expect(await response.text()).not.toContain('POST /v1/completions,');
+    }
     const method = await refused(engine, url);
     expect(method).toMatchObject({ status: 405, code: 'method_not_allowed' });
     expect(method.headers.get('allow')).toBe('POST');
@@ -276,3 +288,27 @@ function lasting({ message, incomplete_tool_calls = [], ...choice }: ChatComplet
     incomplete: incomplete_tool_calls.map((call) => call.function),
   };
 }
+
+describe('fields of an answer', () => {
+  const text = `<think>\nWhere?\n</think>\n\nNow.\n${weatherCall}`;
+  it.each(['reasoning', 'reasoning_content', 'both', 'content'])(
+    'are the same in both ways, with reasoning_field %s',
+    async (reasoning_field) => {
+      const { engine } = await serveTurns([text]);
+      const body = { messages, tools: [weather], reasoning_field, stop_token_ids: [5] };
+      const whole = (await (await engine.fetch(url, post(body))).json()) as ChatCompletion;
+      const response = await engine.fetch(url, post({ ...body, stream: true }));
+      const chunks = dataOf(await response.text())
+        .slice(0, -1)
+        .map((data) => JSON.parse(data) as ServedChunk);
+      const deltas = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta));
+      const { message, finish_reason, stop_reason } = whole.choices[0]!;
+      for (const field of ['content', 'reasoning', 'reasoning_content'] as const) {
+        expect(deltas.map((delta) => delta[field] ?? '').join('')).toBe(message[field] ?? '');
+      }
+      expect(deltas.flatMap(({ tool_calls }) => tool_calls ?? [])).toHaveLength(1);
+      expect(chunks.at(-1)!.choices[0]).toMatchObject({ finish_reason, stop_reason });
+      expect(stop_reason).toBeNull();
+    },
+  );
+});
