@@ -34,7 +34,7 @@ declare global {
   }
 }
 
-/** Of `createEngine`, as far as they can be sent to a page. */
+/** Of `createEngine`, as far as they can be sent to a page; a folder as `model` is an absolute URL. */
 export interface TestEngineOptions
   extends Omit<EngineOptions, 'onProgress' | 'signal' | 'worker' | 'backend'> {
   /** Written answers; unset: the model answers. */
