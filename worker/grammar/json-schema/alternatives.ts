@@ -20,6 +20,8 @@ export type Conjunction = readonly SchemaNode[];
 
 /** Ways of combining choices that are followed up. */
 const MOST_ALTERNATIVES = 256;
+/** Objects within each other in which a difference is looked for. */
+const DEEPEST_DIFFERENCE = 4;
 
 /**
  * Resolves the keywords that combine schemas: a value fits the schemas if it fits one of the alternatives. Where
@@ -28,6 +30,7 @@ const MOST_ALTERNATIVES = 256;
 export class Alternatives {
   readonly #document: SchemaDocument;
   readonly #report: (check: PostCheck) => void;
+  readonly #expanded = new Map<SchemaNode, readonly Conjunction[]>();
   /** Nodes made up for choices that a keyword implies. */
   readonly #implied = new Map<string, SchemaNode>();
 
@@ -41,9 +44,19 @@ export class Alternatives {
     return nodes.reduce<Conjunction[]>((found, node) => this.#and(found, this.#expand(node, []), node), [[]]);
   }
 
-  #expand(schema: Schema, open: readonly SchemaNode[]): Conjunction[] {
+  /** Once for each schema: they may share their parts in as many ways as there are paths. */
+  #expand(schema: Schema, open: readonly SchemaNode[]): readonly Conjunction[] {
     if (schema === true) return [[]];
     if (schema === false) return [];
+    let expanded = this.#expanded.get(schema);
+    if (!expanded) {
+      expanded = this.#expandOnce(schema, open);
+      this.#expanded.set(schema, expanded);
+    }
+    return expanded;
+  }
+
+  #expandOnce(schema: SchemaNode, open: readonly SchemaNode[]): readonly Conjunction[] {
     if (open.includes(schema)) {
       throw schemaError(
         'The schema refers to itself and says nothing else: it has no meaning.',
@@ -54,7 +67,7 @@ export class Alternatives {
     const within = [...open, schema];
     const { keywords } = schema;
     let found: Conjunction[] = [[schema]];
-    const and = (more: Conjunction[]) => {
+    const and = (more: readonly Conjunction[]) => {
       found = this.#and(found, more, schema);
     };
     for (const keyword of ['$ref', '$recursiveRef']) {
@@ -90,7 +103,7 @@ export class Alternatives {
   #and(left: readonly Conjunction[], right: readonly Conjunction[], node: SchemaNode): Conjunction[] {
     if (left.length * right.length > MOST_ALTERNATIVES) {
       throw schemaError(
-        `The schema combines more than ${MOST_ALTERNATIVES} alternatives: write fewer "anyOf" beside each other.`,
+        `The schema combines more than ${MOST_ALTERNATIVES} alternatives: write fewer choices ("anyOf", "oneOf", "if", "dependentRequired") beside each other.`,
         node.path,
         'schema_too_large',
       );
@@ -101,7 +114,7 @@ export class Alternatives {
   #addDependencies(
     node: SchemaNode,
     within: readonly SchemaNode[],
-    and: (more: Conjunction[]) => void,
+    and: (more: readonly Conjunction[]) => void,
   ): void {
     const { dependentRequired, dependentSchemas, dependencies } = node.keywords;
     for (const [keyword, map] of Object.entries({ dependentRequired, dependentSchemas, dependencies })) {
@@ -147,8 +160,9 @@ export class Alternatives {
     return branches.every((a, index) => branches.slice(index + 1).every((b) => this.#isDisjoint(a, b)));
   }
 
-  /** True only if no value fits both for certain. */
-  #isDisjoint(a: Schema, b: Schema): boolean {
+  /** True only if no value fits both for certain; how deep that is looked for has a bound. */
+  #isDisjoint(a: Schema, b: Schema, depth = 0): boolean {
+    if (depth > DEEPEST_DIFFERENCE) return false;
     const [first, second] = [this.#target(a), this.#target(b)];
     if (first === false || second === false) return true;
     if (first === true || second === true) return false;
@@ -161,11 +175,11 @@ export class Alternatives {
     }
     const isObject = (list: readonly JsonType[]) => list.length === 1 && list[0] === 'object';
     if (!isObject(types) || !isObject(others)) return false;
-    return this.#differsByKey(first, second) || this.#differsByKey(second, first);
+    return this.#differsByKey(first, second, depth) || this.#differsByKey(second, first, depth);
   }
 
   /** Whether a property that `a` requires is forbidden by `b`, or has another value there. */
-  #differsByKey(a: SchemaNode, b: SchemaNode): boolean {
+  #differsByKey(a: SchemaNode, b: SchemaNode, depth: number): boolean {
     const required = Array.isArray(a.keywords.required) ? (a.keywords.required as string[]) : [];
     return required.some((key) => {
       const [own, other] = [
@@ -175,7 +189,7 @@ export class Alternatives {
       if (other === undefined) {
         return b.keywords.additionalProperties === false && b.keywords.patternProperties === undefined;
       }
-      return own !== undefined && this.#isDisjoint(own, other);
+      return own !== undefined && this.#isDisjoint(own, other, depth + 1);
     });
   }
 

@@ -64,7 +64,7 @@ export function requirementOf(nodes: Conjunction, key: string): string | null {
 }
 
 /** Whether a declared key satisfies `propertyNames`. */
-function keyFits(rules: ValueRules, { names }: ObjectShape, key: string): boolean {
+export function keyFits(rules: ValueRules, { names }: ObjectShape, key: string): boolean {
   return names?.every((node) => rules.conforms(node, key)) ?? false;
 }
 

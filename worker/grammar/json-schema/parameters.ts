@@ -7,7 +7,7 @@ import { type Conjunction, commonTypes, valuesOf } from './alternatives.ts';
 import { arrayExpression } from './array-rules.ts';
 import { jsonNotation } from './notation.ts';
 import { ANY_INTEGER, ANY_NUMBER } from './numbers.ts';
-import { requirementOf } from './object-rules.ts';
+import { keyFits, requirementOf } from './object-rules.ts';
 import { type JsonType, pathTo, SchemaDocument, schemaError } from './schema.ts';
 import { sequence } from './sequence.ts';
 import { type Both, type ObjectShape, objectShape } from './shape.ts';
@@ -89,7 +89,9 @@ export function parametersRule(
 const ANY_KEY = 'anykey';
 /** No longer than the parser reads a key. */
 const LONGEST_KEY = 200;
-const KEY: LanguageSpec = [[{ pattern: '^[A-Za-z_][A-Za-z0-9_.-]{0,63}$' }]];
+/** A key that the model chooses, behind its first character. */
+const KEY_START = '[A-Za-z_]';
+const KEY: LanguageSpec = [[{ pattern: '^[A-Za-z0-9_.-]{0,63}$' }]];
 
 class ParameterWriter {
   readonly #rules: ValueRules;
@@ -121,7 +123,9 @@ class ParameterWriter {
     const members: { expression: string; isRequired: boolean }[] = [];
     for (const { key, isRequired, schemas } of shape.properties) {
       this.#rules.unfit = null;
-      const expression = this.#parameter(key, schemas, keys, this.#view.property(schema, key));
+      const expression = keyFits(this.#rules, shape, key)
+        ? this.#parameter(key, schemas, keys, this.#view.property(schema, key))
+        : null;
       if (expression !== null) members.push({ expression, isRequired });
       else if (isRequired) {
         this.#rules.unfit ??= schemas?.[0]?.path ?? requirementOf(nodes, key);
@@ -277,9 +281,11 @@ class ParameterWriter {
     let written: string;
     if (key === null) {
       const guard = this.#grammar.guard({ kind: 'text', language: KEY, closer });
-      written = `${guard} ${this.#grammar.textUntil(closer)}`;
+      // Before its first character something else than a key may begin.
+      written = `${KEY_START} ${guard} ${this.#grammar.textUntil(closer)}`;
     } else {
-      this.#checkKey(key, this.#grammar.hasToken(closer) ? null : closer);
+      const ends = this.#grammar.hasToken(closer) ? [] : closer === '"' ? ['"', '>'] : [closer];
+      this.#checkKey(key, ends);
       written = `${this.#grammar.literal(key)} ${this.#grammar.markup(closer)}`;
     }
     const rest = after === closer ? '' : ` ${this.#grammar.markup(after.slice(closer.length))}`;
@@ -296,9 +302,9 @@ class ParameterWriter {
   }
 
   /** @throws BadRequestError for a key that would not be read as it is */
-  #checkKey(key: string, closer: string | null): void {
+  #checkKey(key: string, ends: readonly string[]): void {
     const isRead = /^\S(?:.*\S)?$/.test(key) && key.length <= LONGEST_KEY;
-    if (isRead && !this.#isMark(key) && (closer === null || !key.includes(closer))) return;
+    if (isRead && !this.#isMark(key) && !ends.some((end) => key.includes(end))) return;
     throw schemaError(
       `The property ${JSON.stringify(key)} can't be written in the calls of this model: name it with letters, digits and "_".`,
       this.#rules.options.path,

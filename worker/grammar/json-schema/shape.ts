@@ -127,8 +127,13 @@ export function objectShape(
 /** Properties are declared, and nothing is said about others. */
 function declaresAndNoMore(nodes: Conjunction): boolean {
   const open = ['additionalProperties', 'patternProperties', 'propertyNames', 'unevaluatedProperties'];
+  // Where properties are only forbidden, none is declared.
+  const declares = ({ keywords: { properties } }: SchemaNode) => {
+    const schemas = isRecord(properties) ? Object.values(properties) : null;
+    return schemas !== null && (schemas.length === 0 || schemas.some((schema) => schema !== false));
+  };
   return (
-    nodes.some(({ keywords }) => isRecord(keywords.properties)) &&
+    nodes.some(declares) &&
     nodes.every(({ keywords }) => open.every((keyword) => keywords[keyword] === undefined))
   );
 }

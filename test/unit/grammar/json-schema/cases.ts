@@ -855,6 +855,15 @@ export const REFUSED: { name: string; schema: unknown; param: string; code: stri
     code: 'schema_unsatisfiable',
   },
   {
+    name: 'more choices beside each other than can be followed',
+    schema: {
+      type: 'object',
+      dependentRequired: Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`a${index}`, ['b']])),
+    },
+    param: 's',
+    code: 'schema_too_large',
+  },
+  {
     name: 'a pattern that only half a character fits',
     schema: { type: 'string', pattern: '^[\\ud800-\\udfff]$' },
     param: 's',

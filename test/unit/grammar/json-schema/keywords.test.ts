@@ -83,7 +83,7 @@ describe('refuses', () => {
     }
     expect(error).toBeInstanceOf(BadRequestError);
     expect(error).toMatchObject({ param, code });
-    expect(performance.now() - start).toBeLessThan(500);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 
   it('5,000 nested levels, without an overflow', () => {
