@@ -77,7 +77,8 @@ export function jsonCopy(value: unknown, param: string): unknown {
   try {
     return JSON.parse(JSON.stringify(value));
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const why = cause instanceof RangeError ? 'it is nested thousands of levels deep' : reason;
     throw new BadRequestError(`'${param}' cannot be written as JSON (${why}). Pass plain JSON values.`, {
       param,
       code: 'invalid_value',

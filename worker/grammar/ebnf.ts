@@ -96,9 +96,16 @@ export class EbnfGrammar {
   /**
    * Text spelled in ordinary tokens.
    *
-   * @throws BadRequestError for the characters U+0000 to U+0003, which no grammar here can spell
+   * @throws BadRequestError for the characters U+0000 to U+0003 and halves of surrogate pairs, which no grammar here can
+   * spell
    */
   literal(text: string): string {
+    if (/\p{Surrogate}/u.test(text)) {
+      throw new BadRequestError(
+        `The text ${JSON.stringify(text)} has half of a surrogate pair, which no token spells.`,
+        { code: 'grammar_unsupported' },
+      );
+    }
     if (Array.from(text).some((character) => character <= TOKEN_END)) {
       throw new BadRequestError(
         `The text ${JSON.stringify(text)} has a control character (U+0000 to U+0003) that a grammar can't spell.`,

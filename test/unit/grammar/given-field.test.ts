@@ -67,6 +67,7 @@ describe('what is wrong with a grammar as a whole', () => {
   it.each<[ContentConstraint, string]>([
     [{ ...grammar, source: 'root ::= "a" ]' }, 'grammar_invalid'],
     [{ kind: 'choice', choices: ['a', '\u0001'], path: 'structured_outputs.choice' }, 'grammar_unsupported'],
+    [{ kind: 'choice', choices: ['a', 'b\ud800'], path: 'structured_outputs.choice' }, 'grammar_unsupported'],
   ])('also for other reasons: %j', async (content, code) => {
     expect(await failure({ calls: null, content }, 10_000)).toMatchObject({
       name: 'BadRequestError',
