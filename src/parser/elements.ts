@@ -1,6 +1,7 @@
 /** Values written as nested elements, `<a><b>1</b></a>`, each tag behind a marker. */
 import { coerceText } from './coercion.ts';
-import { type Schema, type SchemaView, typeOfValue } from './schema.ts';
+import type { Schema, SchemaView } from './schema.ts';
+import { isOfType, typeOfValue } from './schema-types.ts';
 
 /** How elements are written. */
 export interface ElementTags {
@@ -32,7 +33,7 @@ export function elementsJson(
 
 /** Whether the value may be the first of a list whose other values come under the same name. */
 export function mayBeginList(text: string, tags: ElementTags, schema: Schema, view: SchemaView): boolean {
-  const types = view.types(schema);
+  const types = view.describedTypes(schema);
   if (types && !types.has('array')) return false;
   if (types && text.trim() === '') return false;
   return !new ElementReader(tags.item, view).isList(elementOf(text, tags), schema);
@@ -80,12 +81,12 @@ class ElementReader {
   /** Elements of one name. */
   values(elements: readonly Element[], schema: Schema): string {
     if (elements.length === 1) return this.#value(elements[0]!, schema);
-    const types = this.#view.types(schema);
+    const types = this.#view.describedTypes(schema);
     const isItem = !types || types.has('array');
     const items: string[] = [];
     for (const element of elements) {
       const itemSchema = isItem ? this.#view.item(schema, items.length) : schema;
-      const itemTypes = this.#view.types(itemSchema);
+      const itemTypes = this.#view.describedTypes(itemSchema);
       // Lists under one name are one list, unless its items are lists.
       const isPart = types?.has('array') && !itemTypes?.has('array') && element.children.length > 0;
       if (isPart && this.isList(element, schema)) items.push(...this.#items(element, schema, items.length));
@@ -98,14 +99,14 @@ class ElementReader {
   isList({ text, children }: Element, schema: Schema): boolean {
     const view = this.#view;
     if (children.length === 0) return /^\s*\[/.test(text) && coerceText(text, schema, view).startsWith('[');
-    if (!view.types(schema)?.has('array')) return false;
+    if (!view.describedTypes(schema)?.has('array')) return false;
     const item = view.item(schema, 0);
     return !children.every(({ name }) => name !== this.#item && view.declares(item, name));
   }
 
   #value(element: Element, schema: Schema): string {
     if (element.children.length === 0) return this.#text(element.text, schema);
-    if (!this.#view.types(schema)?.has('array')) return this.#object(element, schema);
+    if (!this.#view.describedTypes(schema)?.has('array')) return this.#object(element, schema);
     if (this.isList(element, schema)) return `[${this.#items(element, schema, 0).join(', ')}]`;
     return `[${this.#object(element, this.#view.item(schema, 0))}]`;
   }
@@ -119,9 +120,9 @@ class ElementReader {
     }
     const json = coerceText(text, schema, view);
     if (!types?.has('array')) return json;
-    const type = typeOfValue(JSON.parse(json));
-    const fits = types.has(type) || (type === 'integer' && types.has('number'));
-    return fits ? json : `[${coerceText(text, view.item(schema, 0), view)}]`;
+    return isOfType(typeOfValue(JSON.parse(json)), types)
+      ? json
+      : `[${coerceText(text, view.item(schema, 0), view)}]`;
   }
 
   #items({ children }: Element, schema: Schema, from: number): string[] {

@@ -15,7 +15,9 @@
  * strings, single quotes, wrong escapes, trailing commas, `True`, `False`, `None`.
  */
 import { coerceText, fits, numberJson } from './coercion.ts';
-import { type JsonType, type Schema, type SchemaView, typeOfValue } from './schema.ts';
+import type { Schema, SchemaView } from './schema.ts';
+import { fitsSchema } from './schema-check.ts';
+import { type JsonType, typeOfValue } from './schema-types.ts';
 
 interface Frame {
   isObject: boolean;
@@ -304,8 +306,8 @@ export class JsonReader {
       // Arguments that were encoded twice.
       this.#say(argumentsFromString(value, schema, this.#view) ?? JSON.stringify(value));
     } else {
-      const isChoice = this.#view.listed(schema).includes(value);
-      this.#say(isChoice ? JSON.stringify(value) : coerceText(value, schema, this.#view));
+      const isRight = (this.#types(schema)?.has('string') ?? true) && fitsSchema(value, schema, this.#view);
+      this.#say(isRight ? JSON.stringify(value) : coerceText(value, schema, this.#view));
     }
     this.#endValue();
   }

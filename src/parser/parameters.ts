@@ -1,6 +1,7 @@
 /** Arguments written as parameters, one after the other, as the JSON object that they mean. */
-import { coerceText, wholeJson } from './coercion.ts';
+import { markedJson, readings, stringValue, wholeJson } from './coercion.ts';
 import { jsonCharacters } from './json-text.ts';
+import { hasConditions, isConditional, type OpenValue, readTogether } from './open-values.ts';
 import type { Schema, SchemaView } from './schema.ts';
 
 /** What a parameter's opener says. */
@@ -59,6 +60,11 @@ export class ParameterAssembler {
   readonly #waiting = new Map<string, string[]>();
   /** One of them may come again behind other keys. */
   #isGathering = false;
+  /** All values, where some may depend on others; those behind the first whose reading is open wait. */
+  readonly #values: (OpenValue & { opener: string })[] = [];
+  /** How many of them went out. */
+  #given = 0;
+  readonly #hasConditions: boolean;
   /** The first value, if it may be all arguments in one. */
   #wrapped: { text: string; json: string } | null = null;
 
@@ -66,6 +72,7 @@ export class ParameterAssembler {
     this.#emit = emit;
     this.#view = view;
     this.#syntax = syntax;
+    this.#hasConditions = hasConditions(view);
   }
 
   /** No parameter has begun. */
@@ -81,6 +88,11 @@ export class ParameterAssembler {
     return this.#view.declares(this.#view.root, key);
   }
 
+  /** What comes next can't go out before others. */
+  get #waits(): boolean {
+    return this.#isGathering || this.#values.length > this.#given;
+  }
+
   /** A parameter begins. */
   start({ key, kind }: ParameterHeader): void {
     this.#giveWrapped();
@@ -91,7 +103,7 @@ export class ParameterAssembler {
     const types = this.#view.types(this.#schema);
     const isText = types ? types.size === 1 && types.has('string') : kind === 'text';
     // A string that is marked as JSON may come in quotes.
-    this.#isStreaming = isText && kind !== 'json' && !this.#mayBeAll(key) && !this.#isGathering;
+    this.#isStreaming = isText && !this.#waits && kind !== 'json' && !this.#mayBeAll(key);
     this.#isFresh = true;
     this.#chunks = [];
     this.#lineBreak = '';
@@ -121,24 +133,19 @@ export class ParameterAssembler {
       if (this.#lineBreak !== '') value = value.slice(0, -1);
     }
     if (this.#isStreaming) this.#emit(jsonCharacters(value));
-    else this.#chunks.push(value);
+    if (!this.#isStreaming || this.#hasConditions) this.#chunks.push(value);
   }
 
   /** The value's end was seen. */
   endValue(): void {
     if (this.#key === null) return;
     this.openValue();
-    if (this.#isStreaming) this.#emit('"');
-    else if (this.#syntax.repeats) {
+    if (this.#syntax.repeats && !this.#isStreaming) {
       this.#wait(this.#key, this.#chunks.join(''), this.#syntax.repeats);
       this.#key = null;
       return;
-    } else {
-      const text = this.#chunks.join('');
-      const json = this.#opener(this.#key) + this.#valueJson(text);
-      if (this.#mayBeAll(this.#key)) this.#wrapped = { text, json };
-      else this.#emit(json);
     }
+    this.#give(this.#key, this.#chunks.join(''));
     this.#key = null;
     this.#count++;
   }
@@ -147,6 +154,7 @@ export class ParameterAssembler {
   close(): void {
     this.endValue();
     this.#giveWaiting();
+    if (this.#waits) this.#giveOpen(readTogether(this.#values, this.#view));
     const unwrapped = this.#wrapped && this.#unwrap(this.#wrapped.text);
     if (unwrapped) this.#emit(unwrapped);
     else {
@@ -161,9 +169,26 @@ export class ParameterAssembler {
     this.#giveWrapped();
     const types = this.#view.types(this.#schema);
     const isString = types?.size === 1 && types.has('string');
-    if (this.#key === null || !this.#isGathering || !this.#isOpened || !isString) return;
+    const waits = this.#waits;
+    this.#giveOpen(this.#values.map(({ readings }) => readings[0]!));
+    if (this.#key === null || !waits || !this.#isOpened || !isString) return;
     this.#emit(`${this.#opener(this.#key)}"${jsonCharacters(this.#chunks.join(''))}`);
     this.#key = null;
+  }
+
+  #give(key: string, text: string): void {
+    const found = this.#isStreaming ? [JSON.stringify(text)] : this.#readings(text);
+    const opener = this.#opener(key);
+    const json = opener + found[0]!;
+    const mayBeAll = this.#mayBeAll(key);
+    const isOpen = found.length > 1 && !mayBeAll && isConditional(key, this.#view);
+    const waits = isOpen || this.#waits;
+    if (mayBeAll) this.#wrapped = { text, json };
+    else if (this.#isStreaming) this.#emit('"');
+    else if (!waits) this.#emit(json);
+    if (!this.#hasConditions) return;
+    if (!waits) this.#given++;
+    this.#values.push({ key, opener, readings: isOpen ? found : found.slice(0, 1) });
   }
 
   #wait(key: string, text: string, repeats: NonNullable<ParameterSyntax['repeats']>): void {
@@ -188,10 +213,15 @@ export class ParameterAssembler {
     return isWrapper && this.#view.root !== undefined && !this.declares(key);
   }
 
-  #valueJson(text: string): string {
-    if (this.#kind === 'text' && !this.#view.types(this.#schema)) return JSON.stringify(text);
-    if (this.#kind !== 'json') return coerceText(text, this.#schema, this.#view);
-    return coerceText(stringValue(text) ?? text, this.#schema, this.#view);
+  #readings(text: string): string[] {
+    if (this.#kind === undefined) return readings(text, this.#schema, this.#view);
+    return [markedJson(text, this.#kind, this.#schema, this.#view)];
+  }
+
+  /** What waited, as it is read. */
+  #giveOpen(read: readonly string[]): void {
+    for (; this.#given < this.#values.length; this.#given++)
+      this.#emit(this.#values[this.#given]!.opener + read[this.#given]!);
   }
 
   #giveWrapped(): void {
@@ -219,14 +249,3 @@ export const parametersAs =
   (syntax: ParameterSyntax): CreateParameters =>
   (emit, view) =>
     new ParameterAssembler(emit, view, syntax);
-
-/** The text that a JSON string spells, null for anything else. */
-function stringValue(text: string): string | null {
-  if (!text.trim().startsWith('"')) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'string' ? value : null;
-  } catch {
-    return null;
-  }
-}

@@ -1,195 +1,138 @@
 /** What a JSON schema says about the types of a value: as much as coercion needs. */
+import { isRecord, type Schema, SchemaReferences } from './schema-references.ts';
+import { commonTypes, type JsonType, namedTypes, type Types, typeOfValue } from './schema-types.ts';
 
-export type JsonType = 'null' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'string';
-
-/** A schema node, or anything at all: schemas come from callers. */
-export type Schema = unknown;
-
-const ALIASES: Readonly<Record<string, JsonType>> = {
-  null: 'null',
-  integer: 'integer',
-  int: 'integer',
-  int32: 'integer',
-  int64: 'integer',
-  uint: 'integer',
-  uint32: 'integer',
-  uint64: 'integer',
-  long: 'integer',
-  short: 'integer',
-  unsigned: 'integer',
-  number: 'number',
-  float: 'number',
-  float32: 'number',
-  float64: 'number',
-  double: 'number',
-  boolean: 'boolean',
-  bool: 'boolean',
-  object: 'object',
-  dict: 'object',
-  array: 'array',
-  arr: 'array',
-  list: 'array',
-  sequence: 'array',
-  string: 'string',
-  str: 'string',
-  text: 'string',
-  varchar: 'string',
-  char: 'string',
-  enum: 'string',
-};
+export type { Schema } from './schema-references.ts';
 
 /** A repeated group, a reference to one, or more than two repetitions in a row: what backtracking multiplies. */
 const COULD_TAKE_LONG = /\)[*+?{]|\\[1-9k]|(?:[*+}][^*+}]*){3}/;
-/** Characters of a key that patterns are tried on. */
-const LONGEST_KEY = 256;
+/** Characters of a text that patterns are tried on. */
+const LONGEST_TEXT = 256;
+/** Parts that were put together of parts that were: behind as many, a part may be anything. */
+const MOST_JOINS = 16;
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+type Node = Readonly<Record<string, unknown>>;
+/** A branch that nothing fits, or that is being looked at already: with all that holds with it, it adds nothing to others. */
+const NOTHING = Symbol('nothing');
+type Part = Schema | typeof NOTHING;
 
-/** The JSON type of a value that was parsed. */
-export function typeOfValue(value: unknown): JsonType {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
-  if (typeof value === 'boolean') return 'boolean';
-  return typeof value === 'string' ? 'string' : 'object';
-}
+/** Branches and items nested deeper than this may be anything. */
+const DEEPEST = 200;
+
+export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** One tool's parameter schema, with its local references and what was already worked out. */
 export class SchemaView {
-  readonly #root: Schema;
-  readonly #types = new WeakMap<object, ReadonlySet<JsonType> | null>();
+  readonly root: Schema;
+  readonly #references: SchemaReferences;
+  readonly #types = new WeakMap<object, Types>();
   readonly #patterns = new Map<string, RegExp | null>();
-  /** Parts that several branches of a schema describe. */
-  readonly #parts = new Map<object, Map<string, Schema>>();
+  /** Parts of a schema's values by what names them. */
+  readonly #parts = new WeakMap<object, Map<string, Schema>>();
+  /** Items of a list that have their own schemas, the most that any branch has. */
+  readonly #firstItems = new WeakMap<object, number>();
+  /** Schemas that were put together, with their parts, by the numbers of these. */
+  readonly #joined = new Map<string, Schema>();
+  readonly #members = new WeakMap<object, { keyword: string; parts: readonly Schema[]; depth: number }>();
+  readonly #numbers = new Map<unknown, number>();
 
   constructor(root: Schema) {
-    this.#root = root;
+    this.root = root;
+    this.#references = new SchemaReferences(root);
   }
 
-  get root(): Schema {
-    return this.#root;
+  /** What a node's reference leads to; undefined without one. */
+  target(node: Node): Schema {
+    return this.#references.target(node);
   }
 
-  /** Types that the schema admits, `null` when it says nothing about types. */
-  types(schema: Schema): ReadonlySet<JsonType> | null {
+  /** Types that the schema admits, of all of its branches; null when it admits any. */
+  types(schema: Schema): Types {
     if (!isRecord(schema)) return null;
     const known = this.#types.get(schema);
     if (known !== undefined) return known;
-    const types = new Set<JsonType>();
-    this.#collect(schema, types, new Set());
-    const result = types.size > 0 ? types : null;
+    const types = this.#typesOf(schema, new Map());
+    const result = types === NOTHING ? null : types;
     this.#types.set(schema, result);
     return result;
   }
 
-  /** Values of an `enum` or `const` at the node itself, `null` without one. */
+  /** The same; where any is admitted, the list or object that the keywords of the schema speak of. */
+  describedTypes(schema: Schema): Types {
+    const types = this.types(schema);
+    if (types) return types;
+    const nodes = this.#nodes(schema);
+    const described = new Set<JsonType>();
+    if (nodes.some(({ properties }) => isRecord(properties))) described.add('object');
+    else if (nodes.some(({ items }) => items !== undefined)) described.add('array');
+    return described.size > 0 ? described : null;
+  }
+
+  /** Values of an `enum` or `const` at the node itself or behind its references, null without one. */
   choices(schema: Schema): readonly unknown[] | null {
-    const node = this.#resolve(schema);
-    if (!node) return null;
-    if (Array.isArray(node.enum)) return node.enum;
-    return 'const' in node ? [node.const] : null;
+    let node = schema;
+    for (let hops = 0; isRecord(node) && hops < 32; hops++) {
+      if (Array.isArray(node.enum)) return node.enum;
+      if ('const' in node) return [node.const];
+      node = this.target(node);
+    }
+    return null;
   }
 
-  /** Values that `enum` and `const` list at the node or in its branches; empty without any. */
-  listed(schema: Schema): readonly unknown[] {
-    const values: unknown[] = [];
-    this.#find(schema, (node) => {
-      values.push(...(this.choices(node) ?? []));
-      return undefined;
-    });
-    return values;
+  /** True when a text is among the values that the schema or one of its branches lists. */
+  lists(schema: Schema, text: string): boolean {
+    return this.#nodes(schema).some((node) => list(node.enum).includes(text) || node.const === text);
   }
 
-  /** The schema of an object's property, through references and combinators; what branches say differently, any. */
+  /** The schema of an object's property, through references and combinators. */
   property(schema: Schema, key: string): Schema {
-    const declared = this.#joined(schema, `.${key}`, (node) =>
-      isRecord(node.properties) && Object.hasOwn(node.properties, key) ? node.properties[key] : undefined,
-    );
-    if (declared !== undefined) return declared;
-    const matched = this.#patterned(schema, key);
-    if (matched !== undefined) return matched;
-    return this.#joined(schema, '*', (node) =>
-      isRecord(node.additionalProperties) ? node.additionalProperties : undefined,
-    );
+    return this.#known(schema, `.${key}`, 'object', (node) => this.ownProperty(node, key));
   }
 
   /** True when `key` is spelled out among the properties. */
   declares(schema: Schema, key: string): boolean {
-    return (
-      this.#find(schema, (node) =>
-        isRecord(node.properties) && Object.hasOwn(node.properties, key) ? true : undefined,
-      ) === true
+    return this.#nodes(schema).some(
+      ({ properties }) => isRecord(properties) && Object.hasOwn(properties, key),
     );
   }
 
   /** The schema of an array's item. */
   item(schema: Schema, index: number): Schema {
-    const first = this.#joined(schema, `#${index}`, (node) => {
-      const list = Array.isArray(node.prefixItems) ? node.prefixItems : node.items;
-      return Array.isArray(list) ? list[index] : undefined;
-    });
-    if (first !== undefined) return first;
-    return this.#joined(schema, '#', (node) => (Array.isArray(node.items) ? undefined : node.items));
+    if (!isRecord(schema)) return undefined;
+    let first = this.#firstItems.get(schema);
+    if (first === undefined) {
+      first = 0;
+      for (const { prefixItems, items } of this.#nodes(schema))
+        first = Math.max(first, list(prefixItems).length, list(items).length);
+      this.#firstItems.set(schema, first);
+    }
+    const place = Math.min(index, first);
+    return this.#known(schema, `#${place}`, 'array', (node) => this.ownItem(node, place));
   }
 
-  /** The node itself or what its `$ref` points to; undefined for what is no object or a broken reference. */
-  #resolve(schema: Schema): Record<string, unknown> | undefined {
-    let node = schema;
-    for (let hops = 0; isRecord(node) && typeof node.$ref === 'string'; hops++) {
-      if (hops > 32 || !node.$ref.startsWith('#')) return undefined;
-      let target: unknown = this.#root;
-      for (const part of node.$ref.slice(1).split('/').filter(Boolean)) {
-        const key = decodePointer(part);
-        target = isRecord(target) && Object.hasOwn(target, key) ? target[key] : undefined;
-      }
-      node = target;
-    }
-    return isRecord(node) ? node : undefined;
-  }
-
-  #collect(schema: Schema, types: Set<JsonType>, seen: Set<unknown>): void {
-    const node = this.#resolve(schema);
-    if (!node || seen.has(node)) return;
-    seen.add(node);
-    for (const name of Array.isArray(node.type) ? node.type : [node.type]) {
-      const type = typeof name === 'string' ? ALIASES[name.toLowerCase()] : undefined;
-      if (type) types.add(type);
-    }
-    if (node.nullable === true && types.size > 0) types.add('null');
-    const choices = this.choices(node);
-    if (choices && node.type === undefined) for (const value of choices) types.add(typeOfValue(value));
-    for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
-      const branches = node[keyword];
-      if (Array.isArray(branches)) for (const branch of branches) this.#collect(branch, types, seen);
-    }
-    if (types.size === 0 && isRecord(node.properties)) types.add('object');
-    if (types.size === 0 && node.items !== undefined) types.add('array');
-  }
-
-  /** What the patterns that the key matches say; `true`, which is anything, where one can't be told. */
-  #patterned(schema: Schema, key: string): Schema {
-    const matching = new Set<string>();
+  /** What one node says about a property; undefined if nothing. */
+  ownProperty({ properties, patternProperties, additionalProperties }: Node, key: string): Schema {
+    const found: Schema[] = [];
+    if (isRecord(properties) && Object.hasOwn(properties, key)) found.push(properties[key]);
     let isUnknown = false;
-    this.#find(schema, ({ patternProperties }) => {
-      if (!isRecord(patternProperties)) return;
-      for (const pattern of Object.keys(patternProperties)) {
-        const matches = this.#matches(pattern, key);
-        if (matches === null) isUnknown = true;
-        else if (matches) matching.add(pattern);
-      }
-    });
-    if (isUnknown) return true;
-    if (matching.size === 0) return undefined;
-    return this.#joined(schema, `/${[...matching].join('\n')}`, ({ patternProperties }) => {
-      if (!isRecord(patternProperties)) return;
-      const schemas = [...matching].flatMap((pattern) => patternProperties[pattern] ?? []);
-      return schemas.length > 1 ? { anyOf: schemas } : schemas[0];
-    });
+    for (const [pattern, schema] of Object.entries(isRecord(patternProperties) ? patternProperties : {})) {
+      const matches = this.matches(pattern, key);
+      if (matches) found.push(schema);
+      isUnknown ||= matches === null;
+    }
+    if (found.length > 0) return this.#join('allOf', found);
+    return isUnknown ? undefined : additionalProperties;
   }
 
-  /** A pattern that is none matches no key. Null for one whose matching could take long. */
-  #matches(pattern: string, key: string): boolean | null {
+  /** What one node says about an item; undefined if nothing. */
+  ownItem({ prefixItems, items, additionalItems }: Node, index: number): Schema {
+    const first = list(prefixItems ?? items);
+    if (index < first.length) return first[index];
+    return Array.isArray(items) ? additionalItems : items;
+  }
+
+  /** Whether a pattern matches; one that is none does not. Null for one whose matching could take long. */
+  matches(pattern: string, text: string): boolean | null {
     let expression = this.#patterns.get(pattern);
     if (expression === undefined) {
       try {
@@ -200,51 +143,129 @@ export class SchemaView {
       this.#patterns.set(pattern, expression);
     }
     if (!expression) return false;
-    return key.length > LONGEST_KEY || COULD_TAKE_LONG.test(pattern) ? null : expression.test(key);
+    return text.length > LONGEST_TEXT || COULD_TAKE_LONG.test(pattern) ? null : expression.test(text);
   }
 
-  /** What all branches say about a part, as one schema. */
-  #joined(schema: Schema, part: string, look: (node: Record<string, unknown>) => Schema): Schema {
+  /** The node and all that hold with it or may, each once. */
+  #nodes(schema: Schema): Node[] {
+    const found = new Set<Node>();
+    const add = (value: Schema) => {
+      if (isRecord(value)) found.add(value);
+    };
+    add(schema);
+    for (const node of found) {
+      add(this.target(node));
+      for (const branch of [node.allOf, node.anyOf, node.oneOf].flatMap(list)) add(branch);
+    }
+    return [...found];
+  }
+
+  /** `known`: what was found on the way; a node that is being looked at is nothing. */
+  #typesOf(schema: Schema, known: Map<unknown, Types | typeof NOTHING>, depth = 0): Types | typeof NOTHING {
+    if (schema === false) return NOTHING;
+    if (!isRecord(schema) || depth > DEEPEST) return null;
+    const before = known.get(schema);
+    if (before !== undefined) return before;
+    known.set(schema, NOTHING);
+    let types = namedTypes(schema);
+    const values = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : null;
+    if (values?.length) types = commonTypes(types, new Set(values.map(typeOfValue))) ?? types;
+    const restrict = (others: Types) => {
+      // Nothing fits what contradicts itself: then any of it will do.
+      types = commonTypes(types, others) ?? new Set([...(types ?? []), ...(others ?? [])]);
+    };
+    for (const part of [this.target(schema), ...list(schema.allOf)]) {
+      const others = this.#typesOf(part, known, depth + 1);
+      if (others === NOTHING) return NOTHING;
+      if (others) restrict(others);
+    }
+    for (const branches of [schema.anyOf, schema.oneOf]) {
+      const found = list(branches)
+        .map((branch) => this.#typesOf(branch, known, depth + 1))
+        .filter((others) => others !== NOTHING);
+      if (found.length > 0 && !found.includes(null)) restrict(new Set(found.flatMap((one) => [...one!])));
+    }
+    known.set(schema, types);
+    return types;
+  }
+
+  #known(schema: Schema, part: string, type: 'object' | 'array', own: (node: Node) => Schema): Schema {
     if (!isRecord(schema)) return undefined;
-    const known = this.#parts.get(schema)?.get(part);
-    if (known !== undefined) return known;
-    const found: Schema[] = [];
-    this.#find(schema, (node) => {
-      const one = look(node);
-      if (one !== undefined) found.push(one);
-      return undefined;
-    });
-    if (found.length < 2) return found[0];
-    // The parts of a schema are few, however many keys and items the model writes.
-    const joined = { anyOf: found };
-    const parts = this.#parts.get(schema) ?? new Map<string, Schema>();
-    this.#parts.set(schema, parts.set(part, joined));
+    let parts = this.#parts.get(schema);
+    if (!parts) {
+      parts = new Map();
+      this.#parts.set(schema, parts);
+    }
+    if (parts.has(part)) return parts.get(part);
+    let found: Part = this.#part(schema, type, own, new Map());
+    if (found === NOTHING) found = undefined;
+    const others = type === 'object' ? schema.unevaluatedProperties : schema.unevaluatedItems;
+    if (found === undefined && others !== undefined) {
+      const isEvaluated = this.#nodes(schema).some((node) => own(node) !== undefined);
+      if (!isEvaluated) found = others;
+    }
+    parts.set(part, found);
+    return found;
+  }
+
+  /** What a node and all with it say about a part: undefined if nothing, so that it may be anything. */
+  #part(
+    schema: Schema,
+    type: 'object' | 'array',
+    own: (node: Node) => Schema,
+    known: Map<unknown, Part>,
+    depth = 0,
+  ): Part {
+    if (schema === false) return NOTHING;
+    if (!isRecord(schema) || depth > DEEPEST) return undefined;
+    if (known.has(schema)) return known.get(schema);
+    known.set(schema, NOTHING);
+    const found = [own(schema)];
+    for (const branch of [this.target(schema), ...list(schema.allOf)]) {
+      const one = this.#part(branch, type, own, known, depth + 1);
+      if (one === NOTHING) return NOTHING;
+      found.push(one);
+    }
+    for (const branches of [schema.anyOf, schema.oneOf]) {
+      const able = list(branches).filter((branch) => this.types(branch)?.has(type) ?? true);
+      const parts = able
+        .map((branch) => this.#part(branch, type, own, known, depth + 1))
+        .filter((one) => one !== NOTHING && one !== false);
+      if (parts.length > 0 && parts.every((one) => one !== undefined && one !== true))
+        found.push(this.#join('anyOf', parts));
+    }
+    const said = found.filter((one) => one !== undefined && one !== true);
+    const result = said.length > 0 ? this.#join('allOf', said) : found.includes(true) ? true : undefined;
+    known.set(schema, result);
+    return result;
+  }
+
+  /** One schema of several, the same for the same. */
+  #join(keyword: 'allOf' | 'anyOf', schemas: readonly Schema[]): Schema {
+    let depth = 0;
+    const parts = new Set<Schema>();
+    for (const schema of schemas) {
+      const members = isRecord(schema) ? this.#members.get(schema) : undefined;
+      depth = Math.max(depth, members?.depth ?? 0);
+      for (const part of members?.keyword === keyword ? members.parts : [schema]) parts.add(part);
+    }
+    if (parts.size === 1) return [...parts][0];
+    if (depth === MOST_JOINS) return true;
+    const name = `${keyword} ${Array.from(parts, (part) => this.#numberOf(part))
+      .sort()
+      .join()}`;
+    let joined = this.#joined.get(name);
+    if (!joined) {
+      joined = { [keyword]: [...parts] };
+      this.#joined.set(name, joined);
+      this.#members.set(joined as object, { keyword, parts: [...parts], depth: depth + 1 });
+    }
     return joined;
   }
 
-  #find<T>(schema: Schema, look: (node: Record<string, unknown>) => T | undefined, depth = 0): T | undefined {
-    const node = this.#resolve(schema);
-    if (!node || depth > 8) return undefined;
-    const found = look(node);
-    if (found !== undefined) return found;
-    for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
-      const branches = node[keyword];
-      if (!Array.isArray(branches)) continue;
-      for (const branch of branches) {
-        const inBranch = this.#find(branch, look, depth + 1);
-        if (inBranch !== undefined) return inBranch;
-      }
-    }
-    return undefined;
+  #numberOf(schema: Schema): number {
+    const known = this.#numbers.get(schema) ?? this.#numbers.size;
+    this.#numbers.set(schema, known);
+    return known;
   }
-}
-
-function decodePointer(part: string): string {
-  let decoded = part;
-  try {
-    decoded = decodeURIComponent(part);
-  } catch {
-    // A stray percent sign is itself.
-  }
-  return decoded.replaceAll('~1', '/').replaceAll('~0', '~');
 }
