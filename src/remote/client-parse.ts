@@ -1,57 +1,16 @@
-import { badValue, type Fields } from '../chat/fields.ts';
+import { badValue } from '../chat/fields.ts';
 import type { FormatReport } from '../chat/format.ts';
 import { prepareRequest } from '../chat/request.ts';
 import { type CheckedOptions, checkOptions } from '../engine/options.ts';
 import { BadRequestError } from '../errors.ts';
 import type { Constraint } from '../protocol.ts';
+import { fieldsOfServer, fieldsReadHere } from './client-fields.ts';
 import type { Dialect, RemoteRequest, RequestSetting } from './dialect.ts';
 import type { CheckedRemoteOptions, ClientParseOptions } from './options.ts';
 import { parsersOf } from './output-parsers.ts';
 import { PromptRenderer, type PromptSession } from './prompts.ts';
-import { readFields } from './request-fields.ts';
+import { readRequest } from './request-fields.ts';
 import { TextAnswer } from './text-answer.ts';
-
-/** Fields that say what is rendered, how the answer is split and what of it is told: no matter of the server. */
-const ownFields = [
-  'messages',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'stream',
-  'stream_options',
-  'chat_template_kwargs',
-  'reasoning_effort',
-  'include_reasoning',
-  'return_token_ids',
-  'skip_special_tokens',
-  'add_generation_prompt',
-  'continue_final_message',
-  'echo',
-  'stop',
-  'logprobs',
-  'top_logprobs',
-  'thinking_token_budget',
-  'max_completion_tokens',
-];
-/** Fields that are checked here and passed on; others are only passed on. */
-const checkedFields = [
-  'max_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'min_p',
-  'repetition_penalty',
-  'presence_penalty',
-  'frequency_penalty',
-  'seed',
-  'n',
-  'logit_bias',
-  'stop_token_ids',
-  'min_tokens',
-  'ignore_eos',
-  'response_format',
-  'structured_outputs',
-];
 
 /**
  * Prompts are rendered and output is split here; the server completes the prompt's token ids at `/completions`, and
@@ -76,10 +35,10 @@ class ClientParse implements Dialect {
     given: unknown,
     { model, incompleteToolCalls, signal }: RequestSetting,
   ): Promise<RemoteRequest> {
-    const fields = readFields(given, this.#options.reasoningField);
-    const { body, choices, stream, includeUsage, reasoningField, placement } = fields;
+    const setting = this.#options.reasoningField;
+    const { body, choices, stream, includeUsage, reasoningField, placement } = readRequest(given, setting);
     const session = await this.#renderer.session();
-    const own = pick(body, [...ownFields, ...checkedFields]);
+    const own = fieldsReadHere(body);
     const request = prepareRequest(
       { ...own, reasoning_field: reasoningField },
       this.#context(session, model),
@@ -104,7 +63,7 @@ class ClientParse implements Dialect {
     return {
       path: '/completions',
       body: {
-        ...omit(body, ownFields),
+        ...fieldsOfServer(body),
         model,
         prompt: Array.from(prompt.ids),
         // Without a word on it, this interface ends answers after 16 tokens; with null, where the context ends.
@@ -230,9 +189,3 @@ function checkConstraint(constraint: Constraint | null, mayThink: () => boolean)
 
 const saysNotToThink = ({ enable_thinking, thinking }: Record<string, unknown>) =>
   enable_thinking === false || thinking === false;
-
-const pick = (fields: Fields, names: readonly string[]): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)));
-
-const omit = (fields: Fields, names: readonly string[]): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));

@@ -25,7 +25,7 @@ export interface RequestFields {
 }
 
 /** Throws a `BadRequestError` that names the field. */
-export function readFields(given: unknown, defaultField: ReasoningField): RequestFields {
+export function readRequest(given: unknown, defaultField: ReasoningField): RequestFields {
   if (!isObject(given)) throw badType('body', 'an object with messages', given);
   // Clients send null and undefined for what they leave unset.
   const set = Object.entries(given).filter(([, value]) => value !== undefined && value !== null);

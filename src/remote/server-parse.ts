@@ -2,7 +2,7 @@ import { badType, badValue, type Fields, isObject } from '../chat/fields.ts';
 import { type ReasoningField, untagged } from '../chat/reasoning-field.ts';
 import { ChatAnswer } from './chat-answer.ts';
 import type { Dialect, RemoteRequest, RequestSetting } from './dialect.ts';
-import { readFields } from './request-fields.ts';
+import { readRequest } from './request-fields.ts';
 
 /** The server renders the messages and splits the output: `/chat/completions`, its fields passed on as they are. */
 export class ServerParse implements Dialect {
@@ -17,7 +17,7 @@ export class ServerParse implements Dialect {
     given: unknown,
     { model, incompleteToolCalls }: Pick<RequestSetting, 'model' | 'incompleteToolCalls'>,
   ): Promise<RemoteRequest> {
-    const fields = readFields(given, this.#reasoningField);
+    const fields = readRequest(given, this.#reasoningField);
     const { body, choices, stream, includeUsage, deliverReasoning, reasoningField, placement } = fields;
     if (!stream && body.stream_options !== undefined) {
       throw badValue('stream_options', "'stream_options' needs 'stream: true'; remove it or stream.");
