@@ -10,6 +10,17 @@ import { build, preview } from 'vite';
  */
 export async function serveBundle(): Promise<{ origin: string; close(): Promise<void> }> {
   const outDir = await mkdtemp(join(tmpdir(), 'tokenprism-clients-'));
+  const remove = () => rm(outDir, { recursive: true, force: true });
+  try {
+    const { origin, close } = await serveFrom(outDir);
+    return { origin, close: () => close().finally(remove) };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function serveFrom(outDir: string): Promise<{ origin: string; close(): Promise<void> }> {
   const root = fileURLToPath(new URL('./app', import.meta.url));
   const configFile = fileURLToPath(new URL('../../../vite.config.ts', import.meta.url));
   await build({
@@ -28,11 +39,5 @@ export async function serveBundle(): Promise<{ origin: string; close(): Promise<
   });
   const address = server.httpServer.address();
   if (typeof address !== 'object' || address === null) throw new Error('The server listens on no port.');
-  return {
-    origin: `http://localhost:${address.port}`,
-    close: async () => {
-      await server.close();
-      await rm(outDir, { recursive: true, force: true });
-    },
-  };
+  return { origin: `http://localhost:${address.port}`, close: () => server.close() };
 }

@@ -3,35 +3,9 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { BadRequestError, DeviceLostError, RequestAbortedError } from '../../../src/errors.ts';
 import { runTools, tool } from '../../../src/tool-loop/run-tools.ts';
-import type { RunnableTool, ToolRunEvent, ToolRunResult } from '../../../src/tool-loop/types.ts';
-import { cutCall, messages, serveTurns, weather, weatherCall } from '../http/engine.ts';
-
-const thought = '<think>\nWhere is it?\n</think>\n\n';
-const answer = `${thought}It is 18 degrees in Rome.`;
-const location = { type: 'object', properties: { location: { type: 'string' } }, required: ['location'] };
-
-/** A call of `get_weather` with these arguments, as the model writes it. */
-const callWith = (args: string, name = 'get_weather') =>
-  `<tool_call>\n{"name": "${name}", "arguments": ${args}}\n</tool_call>`;
-
-/** A tool that notes what it ran with. */
-function noting(ran: unknown[], more: Partial<RunnableTool> = {}): RunnableTool {
-  return {
-    name: 'get_weather',
-    parameters: location,
-    run: (args) => {
-      ran.push(args);
-      return { celsius: 18 };
-    },
-    ...more,
-  };
-}
-
-async function collect(run: AsyncIterable<ToolRunEvent>): Promise<ToolRunEvent[]> {
-  const events: ToolRunEvent[] = [];
-  for await (const event of run) events.push(event);
-  return events;
-}
+import type { ToolRunResult } from '../../../src/tool-loop/types.ts';
+import { messages, serveTurns, weatherCall } from '../http/engine.ts';
+import { answer, callWith, collect, location, noting, thought } from './tools.ts';
 
 const contentOf = ({ messages }: ToolRunResult, index: number) => messages.at(index)?.content;
 
@@ -205,54 +179,6 @@ describe('runTools', () => {
       message.type === 'generate' ? [message.job.constraint?.calls?.choice ?? 'auto'] : [],
     );
     expect(held).toEqual(['required', 'auto', 'auto']);
-  });
-});
-
-describe('an answer that is cut', () => {
-  const whole = callWith('{"location": "Oslo"}');
-
-  it.each([
-    { end: 'length', cut: 'inside its only call', turn: cutCall, dropped: [true] },
-    { end: 'length', cut: 'behind a whole call', turn: `${whole}\n${cutCall}`, dropped: [false, true] },
-    { end: 'incomplete', cut: 'inside its only call', turn: cutCall, dropped: [true] },
-    { end: 'incomplete', cut: 'behind a whole call', turn: `${whole}\n${cutCall}`, dropped: [false, true] },
-  ])('has none of its calls run: $end, $cut', async ({ end, turn, dropped }) => {
-    const { engine } = await serveTurns([thought + turn]);
-    const usage = (
-      await engine.chat.completions.create({
-        messages,
-        tools: [weather],
-      })
-    ).usage;
-    // The last token that counts is the one by which the model ends its turn.
-    const max_tokens = end === 'length' ? usage!.completion_tokens - 1 : null;
-    const ran: unknown[] = [];
-    const run = runTools(engine, { messages, tools: [noting(ran)], max_tokens });
-    const events = await collect(run);
-    const result = await run.result();
-    expect(ran).toEqual([]);
-    expect(result.reason).toBe(end);
-    expect(result.dropped.map(({ isCut }) => isCut)).toEqual(dropped);
-    expect(result.dropped.at(-1)?.call.function.arguments).toBe('{"location": "Ro');
-    expect(result.messages.at(-1)).toEqual({ role: 'assistant', content: '', reasoning: 'Where is it?' });
-    expect(events.filter(({ type }) => type.startsWith('tool-'))).toEqual([]);
-    expect(events.filter(({ type }) => type === 'call-dropped')).toMatchObject(
-      dropped.map((isCut) => ({ isCut })),
-    );
-  });
-
-  it.each([
-    ['raw', 'length'],
-    ['raw', 'incomplete'],
-    ['close', 'length'],
-    ['close', 'incomplete'],
-  ] as const)('nor where the engine leaves cut calls in place: %s, %s', async (mode, end) => {
-    const { engine } = await serveTurns([thought + cutCall], { incompleteToolCalls: mode });
-    const ran: unknown[] = [];
-    const { usage } = await engine.chat.completions.create({ messages, tools: [weather] });
-    const max_tokens = end === 'length' ? usage!.completion_tokens - 1 : null;
-    const result = await runTools(engine, { messages, tools: [noting(ran)], max_tokens }).result();
-    expect({ ran, reason: result.reason }).toEqual({ ran: [], reason: end });
   });
 });
 
