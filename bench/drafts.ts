@@ -3,76 +3,66 @@
  * tools and thinking, sampled at temperature 1, and answers in which nothing can be copied. Every way has to write the
  * same tokens.
  */
-import { conversations, type Reading, Talk } from '../test/unit/engine/conversations.ts';
+import { type Asking, conversations, type Reading, Talk } from '../test/unit/engine/conversations.ts';
+import type { Costs } from '../worker/drafts/drafter.ts';
 import { Drafts } from '../worker/drafts/drafts.ts';
 import { numberOption, type Report, rounded } from './report.ts';
 
 /** As on a device where a pass waits for the weights: tokens more cost little. On WASM they cost what they compute. */
-const cheapRows = () => new Drafts({ pass: () => {}, chosen: () => {}, of: (tokens) => 1 + 0.02 * tokens });
+const cheapTokens: Costs = { pass: () => {}, chosen: () => {}, of: (tokens) => 1 + 0.02 * tokens };
+
+/** Knows no answers but those that the prompt has. */
+class OfPrompt extends Drafts {
+  override remember(): void {}
+}
 
 const ways: Record<string, () => Drafts | null> = {
   'no drafts': () => null,
   'drafts by the costs measured here': () => new Drafts(),
-  'drafts as if tokens more cost 2 %': cheapRows,
+  'as if a token more cost 2 %': () => new Drafts(cheapTokens),
+  'the same, from the prompt alone': () => new OfPrompt(cheapTokens),
 };
-const alone = 'the same, each conversation alone';
 
 /** Asked at a temperature at which the model rambles. */
-const rambling = [
-  'Tell me something new.',
-  'Describe a garden.',
-  'What is on your mind?',
-  'Invent a word.',
-  'Write about the sea.',
-  'Count your blessings.',
-];
+const rambling = ['Tell me something new.', 'Describe a garden.', 'Invent a word.', 'Write about the sea.'];
 
-/** Options: `--conversations N` (default 10), `--tokens N` (default 96) of each answer without copies. */
+/** Options: `--conversations N` (default 10), `--tokens N` (default 64) of each answer without copies. */
 export async function run(options: readonly string[] = []): Promise<Report[]> {
   const count = numberOption(options, '--conversations', conversations.length);
-  return [await talks(count), await ramblings(numberOption(options, '--tokens', 96))];
+  const maxTokens = numberOption(options, '--tokens', 64);
+  return [
+    {
+      title: `${count} conversations with strict tools and thinking`,
+      rows: await everyWay('parameter', conversations.slice(0, count), {}),
+      notes: ['forced: tokens that the grammar left no choice about.'],
+    },
+    {
+      title: `${rambling.length} answers in which nothing can be copied`,
+      rows: await everyWay(
+        'auto',
+        rambling.map((question) => [question]),
+        { temperature: 2, topK: 0, maxTokens, tools: false },
+      ),
+      notes: [],
+    },
+  ];
 }
 
-async function talks(count: number): Promise<Report> {
-  const held = new Map<string, Reading[]>();
-  const shared = new Map<string, Talk>();
-  for (const [way, drafts] of Object.entries(ways)) {
-    shared.set(way, await Talk.start({ drafts: drafts(), toolStrictness: 'parameter' }));
-    held.set(way, shared.get(way)!.readings);
-  }
-  held.set(alone, []);
-  for (const [seed, questions] of conversations.slice(0, count).entries()) {
-    for (const talk of shared.values()) await talk.hold(questions, { seed });
-    const talk = await Talk.start({ drafts: cheapRows(), toolStrictness: 'parameter' });
-    await talk.hold(questions, { seed });
-    await talk.close();
-    held.get(alone)!.push(...talk.readings);
-  }
-  for (const talk of shared.values()) await talk.close();
-  return {
-    title: `${count} conversations with strict tools and thinking`,
-    rows: rowsOf(held),
-    notes: ['forced: tokens that the grammar left no choice about. alone: no earlier answers to copy from.'],
-  };
-}
-
-async function ramblings(tokens: number): Promise<Report> {
-  const held = new Map<string, Reading[]>();
+/** Holds conversations in all ways, in turns. */
+async function everyWay(
+  toolStrictness: 'auto' | 'parameter',
+  held: readonly string[][],
+  asking: Omit<Asking, 'seed'>,
+): Promise<Report['rows']> {
   const talks = new Map<string, Talk>();
   for (const [way, drafts] of Object.entries(ways)) {
-    talks.set(way, await Talk.start({ drafts: drafts() }));
-    held.set(way, talks.get(way)!.readings);
+    talks.set(way, await Talk.start({ drafts: drafts(), toolStrictness }));
   }
-  for (const [seed, question] of rambling.entries()) {
-    for (const talk of talks.values())
-      await talk.hold([question], { seed, temperature: 2, topK: 0, maxTokens: tokens, tools: false });
+  for (const [seed, questions] of held.entries()) {
+    for (const talk of talks.values()) await talk.hold(questions, { ...asking, seed });
   }
   for (const talk of talks.values()) await talk.close();
-  return {
-    title: `${rambling.length} answers in which nothing can be copied`,
-    rows: rowsOf(held),
-    notes: [],
-  };
+  return rowsOf(new Map([...talks].map(([way, { readings }]) => [way, readings])));
 }
 
 /** @throws Error where two ways did not write the same */

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ChatCompletion, ChatCompletionCreateParamsNonStreaming } from '../../../src/chat/types.ts';
 import { createEngine, type Engine } from '../../../src/engine/engine.ts';
+import type { EngineOptions } from '../../../src/engine/options.ts';
 import type { Timings } from '../../../src/protocol.ts';
 import { Drafts } from '../../../worker/drafts/drafts.ts';
 import { readTools } from '../engine/conversations.ts';
@@ -103,16 +104,17 @@ const requests: Record<string, Omit<ChatCompletionCreateParamsNonStreaming, 'mod
 
 describe('answers of the embedded model', () => {
   const engines: Engine[] = [];
-  const engineWith = async (drafts: Drafts | null) => {
-    const engine = await createEngine({ worker: () => liveWorker(drafts) as unknown as Worker });
+  const engineOf = async (options: EngineOptions) => {
+    const engine = await createEngine(options);
     engines.push(engine);
     return engine;
   };
   let plain: Engine;
   let drafting: Engine;
   beforeAll(async () => {
-    plain = await engineWith(null);
-    drafting = await engineWith(new Drafts(fixedCosts));
+    plain = await engineOf({ worker: () => liveWorker() as unknown as Worker, drafts: false });
+    const drafts = new Drafts(fixedCosts);
+    drafting = await engineOf({ worker: () => liveWorker(drafts) as unknown as Worker });
   }, 120_000);
   afterAll(() => Promise.all(engines.map((engine) => engine.close())));
 

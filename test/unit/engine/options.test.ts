@@ -45,6 +45,7 @@ const rejected: [string, object, string, string][] = [
   ['empty parser name', { reasoningParser: '' }, 'reasoningParser', 'null for none'],
   ['worker not a function', { worker: {} }, 'worker', 'function'],
   ['toolCalling', { toolCalling: 'no' }, 'toolCalling', 'boolean'],
+  ['drafts', { drafts: 3 }, 'drafts', 'boolean'],
   ['incompleteToolCalls', { incompleteToolCalls: 'drop' }, 'incompleteToolCalls', 'separate, raw, close'],
 ];
 
