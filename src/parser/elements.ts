@@ -1,5 +1,5 @@
 /** Values written as nested elements, `<a><b>1</b></a>`, each tag behind a marker. */
-import { coerceText } from './coercion.ts';
+import { coerceText, readings } from './coercion.ts';
 import type { Schema, SchemaView } from './schema.ts';
 import { isOfType, typeOfValue } from './schema-types.ts';
 
@@ -20,15 +20,22 @@ interface Element {
 
 const DEPTH_LIMIT = 128;
 
-/** JSON of all values that a key has: of one, or a list where it came again. Elements that are not closed are text. */
+/**
+ * What all values that a key has may be: of one, or a list where it came again. Elements that are not closed are text.
+ *
+ * @returns JSON texts, the likeliest first
+ */
 export function elementsJson(
   texts: readonly string[],
   tags: ElementTags,
   schema: Schema,
   view: SchemaView,
-): string {
+): readonly string[] {
   const elements = texts.map((text) => elementOf(text, tags));
-  return new ElementReader(tags.item, view).values(elements, schema);
+  const json = new ElementReader(tags.item, view).values(elements, schema);
+  const isText = elements.length === 1 && elements[0]!.children.length === 0;
+  const all = isText ? readings(texts[0]!, schema, view) : [];
+  return all[0] === json ? all : [json];
 }
 
 /** Whether the value may be the first of a list whose other values come under the same name. */

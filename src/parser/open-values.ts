@@ -24,9 +24,12 @@ export interface OpenValue {
 /** Ways to read all values that are tried. */
 const MOST_WAYS = 256;
 
+/** Keywords that say what the value of a key may be. */
+const KEYWORDS = ['properties', 'patternProperties', 'additionalProperties', 'enum', 'const'];
+
 const conditionsOf = new WeakMap<SchemaView, readonly Node[]>();
 
-/** Schemas that hold for the arguments only under a condition, or of which one will do. */
+/** Schemas of values that hold for the arguments only under a condition, or of which one will do. */
 function conditions(view: SchemaView): readonly Node[] {
   const known = conditionsOf.get(view);
   if (known) return known;
@@ -47,8 +50,9 @@ function conditions(view: SchemaView): readonly Node[] {
     if (node.enum !== undefined || node.const !== undefined) found.add(node);
   }
   for (const node of found) [view.target(node), ...list(node.allOf), ...branches(node)].forEach(addTo(found));
-  conditionsOf.set(view, [...found]);
-  return [...found];
+  const speaking = [...found].filter((node) => KEYWORDS.some((keyword) => node[keyword] !== undefined));
+  conditionsOf.set(view, speaking);
+  return speaking;
 }
 
 /** Whether how a value is read may depend on other values. */

@@ -23,8 +23,8 @@ export interface ParameterSyntax {
   wrapperKeys?: readonly string[];
   /** Where a key may come again, and its values are a list then. */
   repeats?: {
-    /** JSON of all values of a key. */
-    read(texts: readonly string[], schema: Schema, view: SchemaView): string;
+    /** What all values of a key may be together, as JSON, the likeliest first. */
+    read(texts: readonly string[], schema: Schema, view: SchemaView): readonly string[];
     /** Whether more of the key may come behind other keys: they wait with it. Elsewhere only right after itself. */
     mayComeLater(text: string, schema: Schema, view: SchemaView): boolean;
   };
@@ -177,15 +177,24 @@ export class ParameterAssembler {
   }
 
   #give(key: string, text: string): void {
-    const found = this.#isStreaming ? [JSON.stringify(text)] : this.#readings(text);
+    if (this.#isStreaming) {
+      this.#emit('"');
+      if (!this.#hasConditions) return;
+      this.#given++;
+      this.#values.push({ key, opener: '', readings: [JSON.stringify(text)] });
+      return;
+    }
+    const found = this.#readings(text);
+    if (this.#mayBeAll(key)) this.#wrapped = { text, json: this.#opener(key) + found[0]! };
+    else this.#say(key, found);
+  }
+
+  /** A value that is complete goes out, unless its reading is open or it waits behind one whose is. */
+  #say(key: string, found: readonly string[]): void {
+    const isOpen = found.length > 1 && isConditional(key, this.#view);
     const opener = this.#opener(key);
-    const json = opener + found[0]!;
-    const mayBeAll = this.#mayBeAll(key);
-    const isOpen = found.length > 1 && !mayBeAll && isConditional(key, this.#view);
-    const waits = isOpen || this.#waits;
-    if (mayBeAll) this.#wrapped = { text, json };
-    else if (this.#isStreaming) this.#emit('"');
-    else if (!waits) this.#emit(json);
+    const waits = isOpen || this.#values.length > this.#given;
+    if (!waits) this.#emit(opener + found[0]!);
     if (!this.#hasConditions) return;
     if (!waits) this.#given++;
     this.#values.push({ key, opener, readings: isOpen ? found : found.slice(0, 1) });
@@ -201,7 +210,7 @@ export class ParameterAssembler {
   #giveWaiting(): void {
     for (const [key, texts] of this.#waiting) {
       const schema = this.#view.property(this.#view.root, key);
-      this.#emit(this.#opener(key) + this.#syntax.repeats!.read(texts, schema, this.#view));
+      this.#say(key, this.#syntax.repeats!.read(texts, schema, this.#view));
       this.#count++;
     }
     this.#waiting.clear();

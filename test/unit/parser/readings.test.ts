@@ -34,6 +34,11 @@ const WRITERS: Record<string, (values: object) => string> = {
       return `<parameter name="${key}">${plain(value)}</parameter>\n`;
     })}</invoke>\n</minimax:tool_call>`,
 };
+const M3 = ']<]minimax[>[';
+WRITERS.minimax_m3 = (values) =>
+  `${M3}<tool_call>\n${M3}<invoke name="f">${each(values, (key, value) => {
+    return `${M3}<${key}>${plain(value)}${M3}</${key}>`;
+  })}${M3}</invoke>\n${M3}</tool_call>`;
 /** Formats that say what is text. */
 const MARKED = ['hermes', 'pythonic', 'deepseek_v32'];
 const UNMARKED = ['qwen3_coder', 'glm47', 'minimax_m2'];
@@ -131,7 +136,7 @@ const TEXTS: [name: string, schema: unknown][] = [
   ['what nothing else has evaluated', { type: 'object', unevaluatedProperties: { type: 'string' } }],
 ];
 
-describe.each([...MARKED, ...UNMARKED])('%s: a text stays one', (tools) => {
+describe.each([...MARKED, ...UNMARKED, 'minimax_m3'])('%s: a text stays one', (tools) => {
   it.each(TEXTS)('%s', async (_, schema) => {
     for (const a of ['00501', '5', 'true', 'null', '[1]', '{"q":1}']) {
       const values = { a, k: 'text' };
