@@ -1,7 +1,7 @@
 import { BadRequestError, InvalidLogitsError } from '../src/errors.ts';
 import type { TokenLogprobs } from '../src/protocol.ts';
 import type { Backend, Logits, NextStep } from './backends/backend.ts';
-import { KnownSequence, type PrefixCache } from './cache/prefix.ts';
+import { KnownSequence, type PrefixCache, prefixBudget } from './cache/prefix.ts';
 import type { Costs } from './drafts/drafter.ts';
 import type { GpuRow } from './sampling/gpu/reducer.ts';
 import { GpuSampler } from './sampling/gpu/sampler.ts';
@@ -75,6 +75,33 @@ export class ModelRun {
         : await this.#prefixes.lend(this.prompt);
     });
     return this.length;
+  }
+
+  /**
+   * A run of its own, which has read the same prompt but for its last token. `null` where it can't be copied, so many
+   * would take too much memory, or steps that were captured would have to be captured anew for it.
+   */
+  async fork(count: number): Promise<ModelRun | null> {
+    const sequence = this.#sequence;
+    const { canTruncate, report } = this.#backend;
+    if (!sequence || !canTruncate || report.decode === 'captured') return null;
+    if (count * sequence.bytes > prefixBudget) return null;
+    const fork = new ModelRun(this.#prefixes, this.prompt, this.#step, this.#costs);
+    try {
+      await this.#guard(async () => {
+        fork.#sequence = await sequence.copy(this.#backend, this.prompt.length - 1);
+      });
+    } catch (thrown) {
+      if (thrown instanceof BadRequestError) return null;
+      throw thrown;
+    }
+    return fork;
+  }
+
+  /** Leaves the backend to another run for a while: what was read ahead is read again. */
+  async rest(): Promise<void> {
+    await this.truncate();
+    this.#releaseLogits();
   }
 
   /** Reads one token of the prompt: log probabilities of the one behind it, and of the `count` most probable ones. */

@@ -18,7 +18,7 @@ import { GpuSampler } from './sampling/gpu/sampler.ts';
 import { resolveSampling } from './sampling/options.ts';
 import { freshSeed } from './sampling/random.ts';
 import { Sampler } from './sampling/sampler.ts';
-import { nextTurn } from './turn.ts';
+import { nextTurn, takeTurns } from './turn.ts';
 
 /** From each state those that may follow. Aborts and faults are the transitions to `ending`. */
 const transitions: Record<RequestState, readonly RequestState[]> = {
@@ -37,6 +37,27 @@ interface Choice {
   /** The output counts up to here; set by the page. */
   cutAt: number;
   reason: EndReason | null;
+}
+
+/** Tokens that a choice writes before another one has its turn. */
+const turnTokens = 8;
+
+/** What the choices of a request are written on: the run that read the prompt, for one at a time, and copies of it. */
+interface Runs {
+  first: ModelRun;
+  isTaken: boolean;
+  all: ModelRun[];
+}
+
+/** What all choices of a request have in common. */
+interface AnswerContext {
+  model: Model;
+  prefixes: PrefixCache;
+  sampling: ReturnType<typeof resolveSampling>;
+  seed: number;
+  constrain: Awaited<ReturnType<Model['constraints']['prepare']>>;
+  ends: EndTokens;
+  limit: number;
 }
 
 /** Ends the run of a request that was aborted; never leaves this file. */
@@ -166,42 +187,72 @@ export class GenerateRequest {
     this.#clock.mark('prefill');
     const step = <Result>(promise: Promise<Result>) => this.#step(promise);
     const run = new ModelRun(prefixes, prompt.ids, step, model.drafts?.costs ?? null);
+    const runs: Runs = { first: run, isTaken: false, all: [run] };
     try {
       this.#cachedTokens = await run.open(this.#job.promptLogprobs);
       if (this.#job.promptLogprobs) await this.#scorePrompt(run, model.report);
-      for (const [index, choice] of this.#choices.entries()) {
-        const drafter = run.canDraft ? (model.drafts?.follow(prompt.ids) ?? null) : null;
-        const begin = (unread: number) =>
-          drafter?.draft({
-            unread,
-            room: limit - 1,
-            ends: (id) => ends.ends(id),
-            readsForced: false,
-            ahead: freely,
-          }) ?? [];
-        if (index > 0) await this.#repeatPrompt(run, begin);
-        else await this.#prefill(run, begin);
-        const { reducer } = prefixes.backend;
-        const given = [sampling, seed, index, prompt.ids, this.#job.logitBias] as const;
-        const sampler = reducer ? new GpuSampler(reducer, ...given) : new Sampler(...given);
-        const constraint = constrain?.() ?? null;
-        try {
-          await this.#decode(run, index, choice, { sampler, constraint, drafter, ends, limit }, model.report);
-        } finally {
-          constraint?.dispose();
-          model.drafts?.remember(prompt.ids, choice.ids);
-        }
-      }
+      const context = { model, prefixes, sampling, seed, constrain, ends, limit };
+      await takeTurns(this.#choices.map((choice, index) => this.#answer(runs, index, choice, context)));
     } catch (thrown) {
-      outcome.backendFailed = run.failed;
+      outcome.backendFailed = runs.all.some(({ failed }) => failed);
       throw thrown;
     } finally {
-      this.#clock.ran(run.counts);
-      run.close();
+      this.#clock.ran(runs.all.map(({ counts }) => counts));
+      // The first choice is the one that a conversation goes on with: what is given back last is kept longest.
+      for (const each of runs.all.reverse()) each.close();
       for (const { ids, tokens } of this.#choices) {
         const isEnded = tokens > 0 && ends.ends(ids[tokens - 1]!);
         model.template.remember(prompt, ids.slice(0, isEnded ? tokens - 1 : tokens));
       }
+    }
+  }
+
+  /** One choice, which rests now and then for the others to go on. */
+  async *#answer(
+    runs: Runs,
+    index: number,
+    choice: Choice,
+    { model, prefixes, sampling, seed, constrain, ends, limit }: AnswerContext,
+  ): AsyncGenerator<void, void> {
+    const others = this.#choices.length - 1;
+    let run = index > 0 ? await runs.first.fork(others) : null;
+    if (run) runs.all.push(run);
+    else {
+      while (runs.isTaken) yield;
+      runs.isTaken = true;
+      run = runs.first;
+    }
+    const { prompt } = run;
+    const drafter = run.canDraft ? (model.drafts?.follow(prompt) ?? null) : null;
+    const begin = (unread: number) =>
+      drafter?.draft({
+        unread,
+        room: limit - 1,
+        ends: (id) => ends.ends(id),
+        readsForced: false,
+        ahead: freely,
+      }) ?? [];
+    if (index > 0) await this.#repeatPrompt(run, begin);
+    else await this.#prefill(run, begin);
+    const { reducer, report } = prefixes.backend;
+    const given = [sampling, seed, index, prompt, this.#job.logitBias] as const;
+    const sampler = reducer ? new GpuSampler(reducer, ...given) : new Sampler(...given);
+    const constraint = constrain?.() ?? null;
+    // After the first rest it is known whether the others have runs of their own.
+    const rests = () =>
+      others > 0 && report.decode !== 'captured' && (choice.tokens === turnTokens || runs.all.length > 1);
+    try {
+      yield* this.#decode(
+        run,
+        index,
+        choice,
+        { sampler, constraint, drafter, ends, limit, rests },
+        model.report,
+      );
+    } finally {
+      constraint?.dispose();
+      model.drafts?.remember(prompt, choice.ids);
+      if (run === runs.first) runs.isTaken = false;
     }
   }
 
@@ -241,7 +292,7 @@ export class GenerateRequest {
     }
   }
 
-  async #decode(
+  async *#decode(
     run: ModelRun,
     index: number,
     choice: Choice,
@@ -251,15 +302,18 @@ export class GenerateRequest {
       drafter,
       ends,
       limit,
+      rests,
     }: {
       sampler: Sampler | GpuSampler;
       constraint: ChoiceConstraint | null;
       drafter: Drafter | null;
       ends: EndTokens;
       limit: number;
+      /** Now and then other choices have their turn. */
+      rests: () => boolean;
     },
     { vocabularySize, eosTokenIds }: Model['report'],
-  ): Promise<void> {
+  ): AsyncGenerator<void, void> {
     const { logprobs: toldTokens = null } = this.#job;
     /** Tokens that the model has not read yet: the last one, and those that were forced behind it. */
     let unread: number[] = [];
@@ -313,6 +367,10 @@ export class GenerateRequest {
         if (eosTokenIds.includes(id)) constraint?.finish();
         reason = 'eos';
       } else if (choice.tokens >= limit) reason = 'length';
+      else if (choice.tokens % turnTokens === 0 && rests()) {
+        await run.rest();
+        yield;
+      }
     }
     this.#endChoice(choice, reason ?? 'cut');
     await run.truncate(this.#promptLength + choice.tokens);
@@ -399,8 +457,12 @@ class RequestClock {
   }
 
   /** What the model did after the prompt. */
-  ran(counts: ModelRun['counts']): void {
-    this.#counts = counts;
+  ran(counts: readonly ModelRun['counts'][]): void {
+    for (const { forwards, drafted, accepted } of counts) {
+      this.#counts.forwards += forwards;
+      this.#counts.drafted += drafted;
+      this.#counts.accepted += accepted;
+    }
   }
 
   timings(): Timings {

@@ -4,6 +4,20 @@
  */
 export const nextTurn: () => Promise<void> = createNextTurn();
 
+/** Lets them go on in turn, each up to its next rest, until all have ended. With one that fails the others end. */
+export async function takeTurns(parts: readonly AsyncGenerator<void, void>[]): Promise<void> {
+  const open = [...parts];
+  try {
+    while (open.length > 0) {
+      for (const part of [...open]) {
+        if ((await part.next()).done) open.splice(open.indexOf(part), 1);
+      }
+    }
+  } finally {
+    for (const part of open) await part.return();
+  }
+}
+
 function createNextTurn(): () => Promise<void> {
   if (typeof setImmediate === 'function') return () => new Promise((resolve) => setImmediate(resolve));
   // Timers are throttled to 4 ms when nested; messages are not.

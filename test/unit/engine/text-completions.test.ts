@@ -296,6 +296,22 @@ describe('the embedded model', () => {
     expect(scored.usage).toMatchObject({ completion_tokens: 0, prompt_tokens: tokens.length });
   }, 120_000);
 
+  it('writes several choices in turn as it writes one', async () => {
+    const body = {
+      prompt: 'Once upon a',
+      max_tokens: 24,
+      temperature: 2,
+      seed: 3,
+    };
+    const alone = await live.completions.create(body);
+    const { whole, chunks } = await both({ ...body, n: 3 }, live);
+    expect(whole.choices[0]!.text).toBe(alone.choices[0]!.text);
+    expect(new Set(whole.choices.map((choice) => choice.text)).size).toBeGreaterThan(1);
+    // The second has begun before the first has ended.
+    const order = chunks.flatMap(({ choices }) => choices.map(({ index }) => index));
+    expect(order.indexOf(1)).toBeLessThan(order.lastIndexOf(0));
+  }, 120_000);
+
   it('holds a raw prompt to a grammar from its first token', async () => {
     const { choices } = await live.completions.create({
       prompt: 'The sun is',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DeviceLostError, ModelLoadError } from '../../../src/errors.ts';
+import { BadRequestError, DeviceLostError, ModelLoadError } from '../../../src/errors.ts';
 import type { FromWorker, ScriptedTurn } from '../../../src/protocol.ts';
 import type { Backend, Sequence } from '../../../worker/backends/backend.ts';
 import type { Model } from '../../../worker/model.ts';
@@ -147,8 +147,54 @@ describe('a request', () => {
     const two = [...tokenizer.encode('two three'), eosTokenId];
     expect([0, 1, 2].map((choice) => bench.tokens(1, choice))).toEqual([one, two, one]);
     expect(done.usage.completionTokens).toBe(2 * one.length + two.length);
+    expect(counts).toMatchObject({ sequences: 3, truncated: [] });
+  });
+
+  const long = [{ text: 'one two three four five six seven eight nine ten eleven twelve' }];
+  const choicesInOrder = ({ messages }: Bench) =>
+    messages.flatMap((message) => (message.type === 'tokens' ? [message.choice] : []));
+
+  it('with n choices lets them go on in turn', async () => {
+    const { bench } = wrapped(() => ({}), long);
+    bench.generate(1, { choices: 3 });
+    await bench.done(1);
+    const written = [...tokenizer.encode(long[0]!.text), eosTokenId];
+    expect(written.length).toBeGreaterThan(16);
+    for (const choice of [0, 1, 2]) expect(bench.tokens(1, choice)).toEqual(written);
+    const eight = (choice: number) => new Array<number>(8).fill(choice);
+    const turns = [...eight(0), ...eight(1), ...eight(2)];
+    expect(choicesInOrder(bench).slice(0, 48)).toEqual([...turns, ...turns]);
+  });
+
+  const full: Partial<Backend> = {
+    copy: () => Promise.reject(new BadRequestError('full', { code: 'context_length_exceeded' })),
+  };
+  it.each([
+    ['there is no room for copies', () => full],
+    [
+      'captured steps are those of one sequence',
+      (backend: Backend) => ({ report: { ...backend.report, decode: 'captured' as const } }),
+    ],
+  ])('with n choices writes one after the other where %s', async (_why, wrap) => {
+    const { bench, counts } = wrapped(wrap, long);
+    bench.generate(1, { choices: 2 });
+    const { usage } = await bench.done(1);
+    expect(bench.tokens(1, 1)).toEqual(bench.tokens(1, 0));
+    const order = choicesInOrder(bench);
+    expect(order).toEqual([...order].sort());
     expect(counts.sequences).toBe(1);
-    expect(counts.truncated).toEqual(new Array(2).fill(done.usage.promptTokens - 1));
+    expect(counts.truncated).toContain(usage.promptTokens - 1);
+  });
+
+  it('with n choices ends them all when it is aborted', async () => {
+    const { bench } = wrapped(() => ({}), [{ ...long[0]!, delay: 2 }]);
+    const second = bench.next((message) => message.type === 'tokens' && message.choice === 1);
+    bench.generate(1, { choices: 2 });
+    await second;
+    bench.send({ type: 'abort', request: 1 });
+    expect((await bench.done(1)).choices.map(({ reason }) => reason)).toEqual(['abort', 'abort']);
+    bench.generate(2);
+    expect((await bench.done(2)).choices[0]!.reason).toBe('eos');
   });
 
   it('with n choices prefills again where the backend cannot cut back', async () => {
