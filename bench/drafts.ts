@@ -4,17 +4,12 @@
  * same tokens.
  */
 import { type Asking, conversations, type Reading, Talk } from '../test/unit/engine/conversations.ts';
-import type { Costs } from '../worker/drafts/drafter.ts';
 import { Drafts } from '../worker/drafts/drafts.ts';
+import { costsOf, costsOfReplay, OfPrompt } from './drafts/replay.ts';
 import { numberOption, type Report, rounded } from './report.ts';
 
 /** As on a device where a pass waits for the weights: tokens more cost little. On WASM they cost what they compute. */
-const cheapTokens: Costs = { pass: () => {}, chosen: () => {}, of: (tokens) => 1 + 0.02 * tokens };
-
-/** Knows no answers but those that the prompt has. */
-class OfPrompt extends Drafts {
-  override remember(): void {}
-}
+const cheapTokens = costsOf(0.02);
 
 const ways: Record<string, () => Drafts | null> = {
   'no drafts': () => null,
@@ -30,21 +25,17 @@ const rambling = ['Tell me something new.', 'Describe a garden.', 'Invent a word
 export async function run(options: readonly string[] = []): Promise<Report[]> {
   const count = numberOption(options, '--conversations', conversations.length);
   const maxTokens = numberOption(options, '--tokens', 64);
+  const talks = await everyWay('parameter', conversations.slice(0, count), {});
+  const asked = rambling.map((question) => [question]);
+  const ramblings = await everyWay('auto', asked, { temperature: 2, topK: 0, maxTokens, tools: false });
   return [
     {
       title: `${count} conversations with strict tools and thinking`,
-      rows: await everyWay('parameter', conversations.slice(0, count), {}),
+      rows: rowsOf(talks),
       notes: ['forced: tokens that the grammar left no choice about.'],
     },
-    {
-      title: `${rambling.length} answers in which nothing can be copied`,
-      rows: await everyWay(
-        'auto',
-        rambling.map((question) => [question]),
-        { temperature: 2, topK: 0, maxTokens, tools: false },
-      ),
-      notes: [],
-    },
+    costsOfReplay([...talks.values()][0]!),
+    { title: `${asked.length} answers in which nothing can be copied`, rows: rowsOf(ramblings), notes: [] },
   ];
 }
 
@@ -53,7 +44,7 @@ async function everyWay(
   toolStrictness: 'auto' | 'parameter',
   held: readonly string[][],
   asking: Omit<Asking, 'seed'>,
-): Promise<Report['rows']> {
+): Promise<Map<string, Reading[]>> {
   const talks = new Map<string, Talk>();
   for (const [way, drafts] of Object.entries(ways)) {
     talks.set(way, await Talk.start({ drafts: drafts(), toolStrictness }));
@@ -62,7 +53,7 @@ async function everyWay(
     for (const talk of talks.values()) await talk.hold(questions, { ...asking, seed });
   }
   for (const talk of talks.values()) await talk.close();
-  return rowsOf(new Map([...talks].map(([way, { readings }]) => [way, readings])));
+  return new Map([...talks].map(([way, { readings }]) => [way, readings]));
 }
 
 /** @throws Error where two ways did not write the same */

@@ -17,6 +17,7 @@ export interface Reading {
   cached: number;
   /** Tokens of the prompt whose text is the beginning of what the request before it read and wrote. */
   reusable: number;
+  promptIds: number[];
   /** Ids of the answer. */
   written: number[];
   timings: Timings;
@@ -151,6 +152,7 @@ export class Talk {
       prompt: prompt.length,
       cached: answer.usage?.prompt_tokens_details?.cached_tokens ?? 0,
       reusable: this.#reusable(prompt),
+      promptIds: [...prompt],
       written: this.#written,
       timings: answer.tokenprism!.timings,
       decodeCpu: (this.#cpu.user + this.#cpu.system) / 1000,
