@@ -41,7 +41,7 @@ function conditions(view: SchemaView): readonly Node[] {
   addTo(certain)(view.root);
   const branches = (node: Node): Schema[] => [
     ...[node.anyOf, node.oneOf].flatMap(list),
-    ...[node.if, node.then, node.else, node.not, node.unevaluatedProperties],
+    ...[node.if, node.then, node.else, node.not],
     ...dependencies(node).map(([, schema]) => schema),
   ];
   for (const node of certain) {

@@ -29,6 +29,7 @@ export class SchemaView {
   readonly #patterns = new Map<string, RegExp | null>();
   /** Parts of a schema's values by what names them. */
   readonly #parts = new WeakMap<object, Map<string, Schema>>();
+  readonly #keys = new WeakMap<object, ReadonlySet<string> | null>();
   /** Items of a list that have their own schemas, the most that any branch has. */
   readonly #firstItems = new WeakMap<object, number>();
   /** Schemas that were put together, with their parts, by the numbers of these. */
@@ -86,7 +87,10 @@ export class SchemaView {
 
   /** The schema of an object's property, through references and combinators. */
   property(schema: Schema, key: string): Schema {
-    return this.#known(schema, `.${key}`, 'object', (node) => this.ownProperty(node, key));
+    const spoken = this.#spokenKeys(schema);
+    // Keys that are not spoken of are alike, however many the model writes.
+    const part = !spoken || spoken.has(key) ? `.${key}` : '*';
+    return this.#known(schema, part, 'object', (node) => this.ownProperty(node, key));
   }
 
   /** True when `key` is spelled out among the properties. */
@@ -144,6 +148,20 @@ export class SchemaView {
     }
     if (!expression) return false;
     return text.length > LONGEST_TEXT || COULD_TAKE_LONG.test(pattern) ? null : expression.test(text);
+  }
+
+  /** Keys that the schema or one of its branches declares; null where patterns speak of others. */
+  #spokenKeys(schema: Schema): ReadonlySet<string> | null {
+    if (!isRecord(schema)) return null;
+    let keys = this.#keys.get(schema);
+    if (keys === undefined) {
+      const nodes = this.#nodes(schema);
+      const hasPatterns = nodes.some(({ patternProperties }) => patternProperties !== undefined);
+      const all = nodes.flatMap(({ properties }) => (isRecord(properties) ? Object.keys(properties) : []));
+      keys = hasPatterns ? null : new Set(all);
+      this.#keys.set(schema, keys);
+    }
+    return keys;
   }
 
   /** The node and all that hold with it or may, each once. */
