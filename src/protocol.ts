@@ -43,7 +43,8 @@ export type BackendChoice =
 /**
  * One answer of the scripted backend, given out in the order of the requests (round and round).
  * `text` is tokenized with special tokens recognised; `ids` is taken as it is. An end-of-sequence token
- * is appended unless `open` is set, which lets a request run into its `max_tokens`.
+ * is appended unless `open` is set: then the output is over with its last token, and the model ends its turn if more is
+ * asked of it.
  */
 export interface ScriptedTurn {
   text?: string;

@@ -170,7 +170,7 @@ class ToolLoop {
     emit({ type: 'tool-start', ...shared, arguments: text });
     const started = performance.now();
     try {
-      const { tool, args } = await this.tools.read(name, text);
+      const { tool, args } = await Promise.race([this.tools.read(name, text), this.#aborted]);
       signal.throwIfAborted();
       const value = await Promise.race([tool.run(args, { signal, id, round }), this.#aborted]);
       const content = resultText(value);
@@ -226,13 +226,21 @@ function checkParams(engine: ToolRunEngine, params: RunToolsParams, maxRounds: n
   if (typeof engine?.chat?.completions?.create !== 'function') {
     throw bad('engine', "'engine' must be an engine, with chat.completions.create.");
   }
+  if (typeof params !== 'object' || params === null) {
+    throw bad('params', "The second argument must be an object with 'messages' and 'tools'.");
+  }
   if (!Number.isInteger(maxRounds) || maxRounds < 1) {
     throw bad('maxRounds', `'maxRounds' must be a whole number from 1 on; got ${maxRounds}.`);
   }
   if (!Array.isArray(params.messages)) throw bad('messages', "'messages' must be an array of messages.");
-  for (const field of ['n', 'stream', 'stream_options'] as const) {
-    const value = (params as Partial<Record<typeof field, unknown>>)[field] ?? null;
-    if (value !== null) throw bad(field, `'${field}' is for runTools to set; remove it.`);
+  const given: Partial<Record<string, unknown>> = { ...params };
+  for (const field of ['n', 'stream', 'stream_options']) {
+    if ((given[field] ?? null) !== null) throw bad(field, `'${field}' is for runTools to set; remove it.`);
+  }
+  for (const field of ['continue_final_message', 'echo', 'add_generation_prompt']) {
+    if ((given[field] ?? null) !== null) {
+      throw bad(field, `'${field}' says how one answer begins, and a run asks for several; remove it.`);
+    }
   }
 }
 

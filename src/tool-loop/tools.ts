@@ -12,6 +12,11 @@ export class ToolBox {
     if (!Array.isArray(tools)) throw bad('tools', "'tools' must be an array of tools.");
     this.definitions = tools.map((tool, index) => definition(tool, `tools[${index}]`));
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+    const names = tools.map(({ name }) => name);
+    const twice = names.findIndex((name, index) => names.indexOf(name) < index);
+    if (twice >= 0) {
+      throw bad(`tools[${twice}].name`, `There are two tools ${JSON.stringify(names[twice])}; rename one.`);
+    }
   }
 
   /** The tool of a call, and its arguments as `run` gets them. Throws what the model is to be told. */
@@ -32,12 +37,24 @@ export class ToolBox {
 
 /** What the model reads of a tool's result. Throws where it cannot be JSON. */
 export function resultText(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null');
+  if (typeof value === 'string') return value;
+  const text = JSON.stringify(value ?? null);
+  if (text === undefined) throw new Error(`The tool's result is a ${typeof value}, which is no JSON.`);
+  return text;
 }
 
 /** What the model reads of a tool that failed. */
 export function errorText(thrown: unknown): string {
-  return JSON.stringify({ error: thrown instanceof Error ? thrown.message : String(thrown) });
+  return JSON.stringify({ error: thrown instanceof Error ? thrown.message : shown(thrown) });
+}
+
+/** Also of what has no text of its own. */
+function shown(thrown: unknown): string {
+  try {
+    return String(thrown);
+  } catch {
+    return 'The tool failed.';
+  }
 }
 
 function definition(tool: RunnableTool, path: string): ChatCompletionFunctionTool {

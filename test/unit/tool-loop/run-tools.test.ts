@@ -236,7 +236,7 @@ describe('errors', () => {
     ['tools', { tools: [] }, {}],
     ['tools[0]', { tools: [{ type: 'function', function: { name: 'a' }, run: () => 1 }] }, {}],
     ['tools[0].parameters', { tools: [noting([], { parameters: withoutJson() })] }, {}],
-    ['tools[1].function.name', { tools: [noting([]), noting([])] }, {}],
+    ['tools[1].name', { tools: [noting([]), noting([])] }, {}],
     ['n', { n: 2 }, {}],
     ['temperature', { temperature: 9 }, {}],
     ['maxRounds', {}, { maxRounds: 0 }],
@@ -253,3 +253,55 @@ describe('errors', () => {
 function withoutJson() {
   return { '~standard': { version: 1 as const, vendor: 'old', validate: (value: unknown) => ({ value }) } };
 }
+
+describe('what an application does wrong', () => {
+  it('in a check that never ends does not outlive an abort', async () => {
+    const { engine } = await serveTurns([callWith('{"location": "Rome"}'), answer]);
+    const controller = new AbortController();
+    const stuck = tool({
+      name: 'get_weather',
+      validate: () => new Promise<never>(() => setTimeout(() => controller.abort(), 5)),
+      run: () => 'never',
+    });
+    const run = runTools(engine, { messages, tools: [stuck] }, { signal: controller.signal });
+    await expect(run.result()).rejects.toThrow(RequestAbortedError);
+  });
+
+  it.each([Object.create(null), { toString: () => ({}) }])(
+    'in what it throws is told to the model',
+    async (thrown) => {
+      const { engine } = await serveTurns([callWith('{"location": "Rome"}'), answer]);
+      const run = () => {
+        throw thrown;
+      };
+      const result = await runTools(engine, {
+        messages,
+        tools: [tool({ name: 'get_weather', run })],
+      }).result();
+      expect(result.reason).toBe('answered');
+      expect(contentOf(result, 2)).toBe('{"error":"The tool failed."}');
+    },
+  );
+
+  it('in a result that is no JSON is told to the model', async () => {
+    const { engine } = await serveTurns([callWith('{"location": "Rome"}'), answer]);
+    const run = () => () => 1;
+    const result = await runTools(engine, { messages, tools: [tool({ name: 'get_weather', run })] }).result();
+    expect(contentOf(result, 2)).toBe('{"error":"The tool\'s result is a function, which is no JSON."}');
+  });
+
+  it.each(['continue_final_message', 'echo', 'add_generation_prompt'])(
+    'with %s is refused before anything runs',
+    async (field) => {
+      const { engine } = await serveTurns([answer]);
+      const run = runTools(engine, { messages, tools: [noting([])], [field]: true });
+      await expect(run.result()).rejects.toMatchObject({ name: 'BadRequestError', param: field });
+    },
+  );
+
+  it('with two tools of one name is refused', async () => {
+    const { engine } = await serveTurns([answer]);
+    const run = runTools(engine, { messages, tools: [noting([]), noting([])] });
+    await expect(run.result()).rejects.toMatchObject({ name: 'BadRequestError', param: 'tools[1].name' });
+  });
+});
