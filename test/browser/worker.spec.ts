@@ -83,7 +83,8 @@ test('twenty requests, five aborted, one cut: GPU memory and heaps do not grow f
     page.evaluate(
       async ({ index, early, question }) => {
         const { worker } = window as unknown as { worker: import('./worker/client.ts').WorkerClient };
-        const request = worker.generate({ messages: question, maxTokens: 2 });
+        // The request must be alive when the cut reaches it, however slow the way is.
+        const request = worker.generate({ messages: question, maxTokens: early === 'cut' ? 24 : 2 });
         const step = worker.next((message) => (message.type === 'tokens' ? true : undefined));
         if (early === 'cut') await step;
         if (early === 'abort') {
