@@ -7,6 +7,8 @@ export default defineConfig({
   plugins: [xgrammar()],
   test: {
     environment: 'node',
+    // All cores: the default leaves one idle, which is half of a machine with two.
+    maxWorkers: '100%',
     include: [
       'test/unit/**/*.test.ts',
       'test/conformance/**/*.test.ts',
