@@ -19,6 +19,8 @@ type Part = Schema | typeof NOTHING;
 /** Branches and items nested deeper than this may be anything. */
 const DEEPEST = 200;
 
+const NO_KEYS: ReadonlySet<string> = new Set();
+
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** One tool's parameter schema, with its local references and what was already worked out. */
@@ -29,7 +31,8 @@ export class SchemaView {
   readonly #patterns = new Map<string, RegExp | null>();
   /** Parts of a schema's values by what names them. */
   readonly #parts = new WeakMap<object, Map<string, Schema>>();
-  readonly #keys = new WeakMap<object, ReadonlySet<string> | null>();
+  readonly #keys = new WeakMap<object, ReadonlySet<string>>();
+  readonly #patterned = new WeakMap<object, boolean>();
   /** Items of a list that have their own schemas, the most that any branch has. */
   readonly #firstItems = new WeakMap<object, number>();
   /** Schemas that were put together, with their parts, by the numbers of these. */
@@ -87,17 +90,26 @@ export class SchemaView {
 
   /** The schema of an object's property, through references and combinators. */
   property(schema: Schema, key: string): Schema {
-    const spoken = this.#spokenKeys(schema);
     // Keys that are not spoken of are alike, however many the model writes.
-    const part = !spoken || spoken.has(key) ? `.${key}` : '*';
+    const part = this.#hasPatterns(schema) || this.declares(schema, key) ? `.${key}` : '*';
     return this.#known(schema, part, 'object', (node) => this.ownProperty(node, key));
   }
 
   /** True when `key` is spelled out among the properties. */
   declares(schema: Schema, key: string): boolean {
-    return this.#nodes(schema).some(
-      ({ properties }) => isRecord(properties) && Object.hasOwn(properties, key),
-    );
+    return this.declaredKeys(schema).has(key);
+  }
+
+  /** Keys that the schema or one of its branches spells out among its properties. */
+  declaredKeys(schema: Schema): ReadonlySet<string> {
+    if (!isRecord(schema)) return NO_KEYS;
+    let keys = this.#keys.get(schema);
+    if (!keys) {
+      const all = this.#nodes(schema).map(({ properties }) => (isRecord(properties) ? properties : {}));
+      keys = new Set(all.flatMap(Object.keys));
+      this.#keys.set(schema, keys);
+    }
+    return keys;
   }
 
   /** The schema of an array's item. */
@@ -150,18 +162,15 @@ export class SchemaView {
     return text.length > LONGEST_TEXT || COULD_TAKE_LONG.test(pattern) ? null : expression.test(text);
   }
 
-  /** Keys that the schema or one of its branches declares; null where patterns speak of others. */
-  #spokenKeys(schema: Schema): ReadonlySet<string> | null {
-    if (!isRecord(schema)) return null;
-    let keys = this.#keys.get(schema);
-    if (keys === undefined) {
-      const nodes = this.#nodes(schema);
-      const hasPatterns = nodes.some(({ patternProperties }) => patternProperties !== undefined);
-      const all = nodes.flatMap(({ properties }) => (isRecord(properties) ? Object.keys(properties) : []));
-      keys = hasPatterns ? null : new Set(all);
-      this.#keys.set(schema, keys);
+  /** Whether patterns say something of keys that are not declared. */
+  #hasPatterns(schema: Schema): boolean {
+    if (!isRecord(schema)) return false;
+    let has = this.#patterned.get(schema);
+    if (has === undefined) {
+      has = this.#nodes(schema).some(({ patternProperties }) => patternProperties !== undefined);
+      this.#patterned.set(schema, has);
     }
-    return keys;
+    return has;
   }
 
   /** The node and all that hold with it or may, each once. */

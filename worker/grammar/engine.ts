@@ -136,7 +136,6 @@ const tooLarge = (reason: string) =>
   });
 
 class CachedGrammar implements CompiledGrammar {
-  readonly #instance: XgrammarInstance;
   readonly #handle: Handle;
   readonly #context: ConstructorParameters<typeof GrammarMatcher>[0];
 
@@ -147,7 +146,6 @@ class CachedGrammar implements CompiledGrammar {
     stopTokenIds: ReadonlySet<number>,
     source: string,
   ) {
-    this.#instance = instance;
     this.#handle = handle;
     // Forgotten by the cache, it may still be held by a request.
     unused.register(this, handle);
@@ -159,11 +157,13 @@ class CachedGrammar implements CompiledGrammar {
       stopTokenIds,
       withheld: withheldBy(source, vocabulary, stopTokenIds),
       guards: specs.map((spec) => (isTextSpec(spec) ? new Guard(spec, vocabulary) : null)),
+      // As long as there is a matcher, there is this grammar.
+      create: () => instance.matcher(this.#handle),
     };
   }
 
   matcher(): GrammarMatcher {
-    return new GrammarMatcher(this.#context, this.#instance.matcher(this.#handle));
+    return new GrammarMatcher(this.#context);
   }
 }
 

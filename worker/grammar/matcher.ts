@@ -1,65 +1,41 @@
-import type { XgrammarMatcher, XgrammarModule } from 'virtual:xgrammar';
-import type { Guard } from './guard/guard.ts';
-import type { GuardSpec } from './guard/spec.ts';
-import { SIGNAL, SIGNAL_LIMIT, TOKEN_END, TOKEN_START } from './signs.ts';
-import { type GrammarVocabulary, latin1 } from './vocabulary.ts';
+import { type Forced, type MatcherContext, MatcherPath } from './matcher-path.ts';
 
-/** What a matcher needs of its grammar. */
-export interface MatcherContext {
-  module: XgrammarModule;
-  vocabulary: GrammarVocabulary;
-  specs: readonly GuardSpec[];
-  stopTokenIds: ReadonlySet<number>;
-  /** Added tokens that the grammar does not spell; they never come. */
-  withheld: ReadonlySet<number>;
-  /** Guards by number; null for specifications that follow no text. */
-  guards: readonly (Guard | null)[];
-}
+/** Paths that are followed at once. Where more could be, some are not begun: all that is written fits still. */
+const MOST_PATHS = 16;
+/** Of more paths than these, those before which the same may come count as one: mostly they have met again. */
+const MOST_ALIKE = 8;
+/** Tokens behind which a path that has come to its end gives its memory back. */
+const LONGEST_UNUSED = 64;
 
-/** Where the guards stand; replaced, never changed. */
-interface GuardPoint {
-  /** The text that is being written, with the number of its guard. */
-  active: { number: number; place: Int32Array; key: string } | null;
-  /** Class of the key that has just ended; -1 for none. */
-  keyClass: number;
-  /** Bytes since the last quote, as Latin-1. */
-  tail: string;
-  /** Bytes between the last two quotes. */
-  quoted: string;
-}
-
-/** Tokens and signals that belong together: a token, and what was taken behind it. */
-interface Step {
-  signals: number;
-  point: GuardPoint;
-}
-
-/** A piece of text that the grammar forces: ordinary text, or the id of an added token. */
-export type Forced = string | number;
-
-/** Follows one output. One instance a choice. */
+/**
+ * Follows one output. One instance a choice.
+ *
+ * Where a text that a guard follows may begin, and something else, nothing that was written tells which of them it
+ * will be. Then both are followed, as paths of their own, until one of them can't go on.
+ */
 export class GrammarMatcher {
   readonly #context: MatcherContext;
-  readonly #matcher: XgrammarMatcher;
-  readonly #steps: Step[] = [];
-  readonly #mask: Uint32Array;
-  readonly #signals = new Uint32Array((2 * SIGNAL_LIMIT) / 32);
-  readonly #hasKeys: boolean;
-  #point: GuardPoint = { active: null, keyClass: -1, tail: '', quoted: '' };
+  /** Paths that have taken all tokens, and those that could not take one. */
+  #paths: MatcherPath[];
+  #ended: MatcherPath[] = [];
+  /** Tokens that were taken. */
+  #length = 0;
+  /** Tokens that some path may take. */
+  #mask: Uint32Array;
+  /** Holds it where there are several paths. */
+  #union: Uint32Array | null = null;
   /** The mask is that of the current place. */
   #isFresh = false;
-  #isDisposed = false;
 
-  constructor(context: MatcherContext, matcher: XgrammarMatcher) {
+  constructor(context: MatcherContext) {
     this.#context = context;
-    this.#matcher = matcher;
-    this.#mask = new Uint32Array(context.vocabulary.words);
-    this.#hasKeys = context.specs.some(({ kind }) => kind === 'other-key');
+    this.#paths = [MatcherPath.start(context)];
+    this.#mask = this.#paths[0]!.mask;
   }
 
   /** True once the model's turn has ended: nothing may follow. */
   get isTerminated(): boolean {
-    return this.#matcher.IsTerminated();
+    return this.#paths[0]!.isTerminated;
   }
 
   /**
@@ -94,7 +70,8 @@ export class GrammarMatcher {
 
   /** Whether a token may come next. */
   allows(id: number): boolean {
-    return this.mask() !== null && this.#allows(id);
+    const mask = this.mask();
+    return mask !== null && ((mask[id >> 5]! >>> (id & 31)) & 1) === 1;
   }
 
   /** Whether no more than `most` tokens may come next. */
@@ -108,187 +85,77 @@ export class GrammarMatcher {
 
   /** What must come next, whatever the tokens. Empty inside of guarded texts. */
   forcedText(): Forced[] {
-    if (this.isTerminated || this.mask() === null || this.#point.active) return [];
-    const text = this.#matcher.FindJumpForwardString().replace(/\ufffd+$/, '');
-    const pieces: Forced[] = [];
-    // A signal is no text, and what comes behind it depends on it.
-    for (const part of text.split(SIGNAL)[0]!.split(TOKEN_START).entries()) {
-      const [index, piece] = part;
-      const end = index === 0 ? -1 : piece.indexOf(TOKEN_END);
-      if (index > 0) {
-        const id = this.#context.vocabulary.markers.get(piece.slice(0, end));
-        if (end < 0 || id === undefined) break;
-        pieces.push(id);
-      }
-      if (piece.length > end + 1) pieces.push(piece.slice(end + 1));
-    }
-    return pieces;
+    const isOne = this.mask() !== null && this.#paths.length === 1;
+    return isOne ? this.#paths[0]!.forcedText() : [];
   }
 
   /** Takes a token. False, and nothing happens, when it may not come. */
   accept(id: number): boolean {
-    if (!Number.isInteger(id) || id < 0 || id >= this.#context.vocabulary.width) return false;
-    if (this.isTerminated || this.#context.withheld.has(id)) return false;
+    const { vocabulary, withheld, specs } = this.#context;
+    if (!Number.isInteger(id) || id < 0 || id >= vocabulary.width) return false;
+    if (this.isTerminated || withheld.has(id)) return false;
     // Guards decide by the mask.
-    if (this.#context.specs.length > 0 && this.mask() && !this.#allows(id)) return false;
-    if (!this.#matcher.AcceptToken(id, false)) return false;
-    this.#steps.push({ signals: 0, point: this.#point });
-    this.#point = this.#follow(id);
+    const isGuarded = specs.length > 0;
+    if (isGuarded && !this.allows(id)) return false;
+    const taken: MatcherPath[] = [];
+    const ended: MatcherPath[] = [];
+    for (const path of this.#paths)
+      ((!isGuarded || path.allows(id)) && path.accept(id) ? taken : ended).push(path);
+    if (taken.length === 0) return false;
+    this.#paths = taken;
+    this.#ended.push(...ended);
+    this.#length++;
     this.#isFresh = false;
+    for (const path of this.#ended) if (path.length === this.#length - LONGEST_UNUSED) path.release();
     return true;
   }
 
   /** Takes back the last `count` tokens. */
   rollback(count: number): void {
     if (count === 0) return;
-    if (count > this.#steps.length) throw new RangeError(`Only ${this.#steps.length} tokens were accepted.`);
-    const undone = this.#steps.splice(-count);
-    this.#matcher.Rollback(undone.reduce((sum, { signals }) => sum + 1 + signals, 0));
-    // The point before a token is where its own signals, if any, were taken already.
-    this.#point = undone[0]!.point;
+    if (count > this.#length) throw new RangeError(`Only ${this.#length} tokens were accepted.`);
+    this.#length -= count;
+    const all = [...this.#paths, ...this.#ended];
+    this.#paths = [];
+    this.#ended = [];
+    for (const path of all) {
+      // It would begin again.
+      if (path.born > this.#length) path.release();
+      else if (path.length < this.#length) this.#ended.push(path);
+      else {
+        path.rollbackTo(this.#length);
+        this.#paths.push(path);
+      }
+    }
     this.#isFresh = false;
   }
 
   dispose(): void {
-    if (this.#isDisposed) return;
-    this.#isDisposed = true;
-    this.#matcher.delete();
+    for (const path of [...this.#paths, ...this.#ended]) path.release();
   }
 
-  #follow(id: number): GuardPoint {
-    const { active, tail, quoted } = this.#point;
-    const point: GuardPoint = { active: null, keyClass: -1, tail, quoted };
-    const bytes = this.#context.vocabulary.bytes(id);
-    if (this.#hasKeys) {
-      const parts = (tail + latin1(bytes)).split('"');
-      // Before the last quote of this token, or of an earlier one.
-      if (parts.length > 1) point.quoted = parts.at(-2)!;
-      point.tail = parts.at(-1)!.slice(-LONGEST_KEY);
-    }
-    if (active) {
-      const guard = this.#context.guards[active.number]!;
-      const place = guard.accept(active.place, id);
-      const isKey = this.#context.specs[active.number]!.kind === 'key';
-      const key = isKey ? active.key + latin1(bytes) : '';
-      if (place) point.active = { number: active.number, place, key };
-      else if (isKey) point.keyClass = guard.classOf(unquote(key));
-    }
-    return point;
-  }
-
-  /** Takes the signals that can be taken, and reads the mask behind them. */
   #refresh(): void {
-    const { vocabulary } = this.#context;
-    for (;;) {
-      this.#readMask();
-      const number = this.#nextSignal();
-      if (number === null) break;
-      this.#matcher.AcceptToken(vocabulary.firstSignal + number, false);
-      this.#takeSignal(number);
+    const paths = this.#paths;
+    // Some are added on the way.
+    for (const path of paths) paths.push(...path.settle(MOST_PATHS - paths.length));
+    if (paths.length > MOST_ALIKE) this.#leaveAlike();
+    const [{ mask }, ...others] = this.#paths as [MatcherPath, ...MatcherPath[]];
+    if (others.length === 0) this.#mask = mask;
+    else {
+      this.#union ??= new Uint32Array(mask.length);
+      this.#union.set(mask);
+      for (const { mask: more } of others) {
+        for (let index = 0; index < more.length; index++) this.#union[index]! |= more[index]!;
+      }
+      this.#mask = this.#union;
     }
-    const { active } = this.#point;
-    if (active) {
-      const guard = this.#context.guards[active.number]!;
-      const allowed = guard.mask(active.place);
-      const mayEnd = guard.mayEnd(active.place);
-      const ends = mayEnd ? [...this.#context.stopTokenIds].filter((id) => this.#allows(id)) : [];
-      for (let index = 0; index < this.#mask.length; index++) this.#mask[index]! &= allowed[index]!;
-      for (const id of ends) this.#mask[id >> 5]! |= 1 << (id & 31);
-    }
-    for (const id of this.#context.withheld) this.#mask[id >> 5]! &= ~(1 << (id & 31));
-    if (this.#hasKeys) this.#withholdDeclaredKeys();
     this.#isFresh = true;
   }
 
-  #allows(id: number): boolean {
-    return ((this.#mask[id >> 5]! >>> (id & 31)) & 1) === 1;
+  #leaveAlike(): void {
+    const kept: MatcherPath[] = [];
+    for (const path of this.#paths)
+      (kept.some((other) => other.isLike(path)) ? this.#ended : kept).push(path);
+    this.#paths = kept;
   }
-
-  #readMask(): void {
-    const { module, vocabulary } = this.#context;
-    const vector = this.#matcher.GetNextTokenBitmask(vocabulary.size);
-    const view = module.vecIntToView(vector);
-    this.#mask.set(view.subarray(0, vocabulary.words));
-    this.#signals.set(view.subarray(vocabulary.words));
-    vector.delete();
-  }
-
-  /** The first signal that the grammar offers and that holds here. */
-  #nextSignal(): number | null {
-    for (let index = 0; index < SIGNAL_LIMIT / 32; index++) {
-      for (let word = this.#signals[index]!; word !== 0; word &= word - 1) {
-        const number = 32 * index + (31 - Math.clz32(word & -word));
-        if (this.#holds(this.#context.specs[number])) return number;
-      }
-    }
-    return null;
-  }
-
-  #holds(spec: GuardSpec | undefined): boolean {
-    switch (spec?.kind) {
-      case undefined:
-        return false;
-      case 'class':
-        return this.#point.keyClass === spec.index;
-      case 'other-key':
-        return !spec.declared.includes(utf8(this.#point.quoted));
-      default:
-        return true;
-    }
-  }
-
-  #takeSignal(number: number): void {
-    const last = this.#steps.at(-1);
-    if (last) last.signals++;
-    const guard = this.#context.guards[number];
-    const active = guard ? { number, place: guard.start(), key: '' } : null;
-    this.#point = { ...this.#point, active, keyClass: -1 };
-  }
-
-  /**
-   * Where a key of an open object is being written that would become a declared one: its closing quote may only come
-   * when the declared property may, which is tried.
-   */
-  #withholdDeclaredKeys(): void {
-    const { specs, vocabulary } = this.#context;
-    const questions = this.#signals.subarray(SIGNAL_LIMIT / 32);
-    if (questions.every((word) => word === 0)) return;
-    for (const [number, spec] of specs.entries()) {
-      if (spec.kind !== 'other-key' || ((questions[number >> 5]! >>> (number & 31)) & 1) === 0) continue;
-      const begun = this.#point.tail;
-      for (const key of spec.declared) {
-        const bytes = latin1(new TextEncoder().encode(key));
-        if (!bytes.startsWith(begun)) continue;
-        const id = vocabulary.find(`${bytes.slice(begun.length)}"`);
-        if (id !== undefined && this.#allows(id) && !this.#leadsOn(id))
-          this.#mask[id >> 5]! &= ~(1 << (id & 31));
-      }
-    }
-  }
-
-  /** Whether anything but a signal may come behind a token. */
-  #leadsOn(id: number): boolean {
-    const { module, vocabulary } = this.#context;
-    if (!this.#matcher.AcceptToken(id, false)) return false;
-    const vector = this.#matcher.GetNextTokenBitmask(vocabulary.size);
-    const words = module.vecIntToView(vector).subarray(0, vocabulary.words);
-    const leadsOn = words.some((word) => word !== 0);
-    vector.delete();
-    this.#matcher.Rollback(1);
-    return leadsOn;
-  }
-}
-
-/** Bytes of a key that is still looked at; longer ones are no declared ones. */
-const LONGEST_KEY = 4096;
-
-const utf8 = (bytes: string) =>
-  new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)));
-
-/** The key whose text up to its closing quote, and perhaps beyond, was written. */
-function unquote(bytes: string): string {
-  const end = /^(?:[^"\\]|\\.)*/s.exec(utf8(bytes))![0];
-  // JSON has all the escapes but that of a single quote.
-  const escaped = end.replace(/\\(.)/gs, (spelled, character) => (character === "'" ? "'" : spelled));
-  return JSON.parse(`"${escaped}"`) as string;
 }

@@ -119,7 +119,9 @@ class ParameterWriter {
 
   /** @param schema the parser's */
   object(shape: ObjectShape, schema: Schema, nodes: Conjunction): string | null {
-    const keys = shape.properties.map(({ key }) => key);
+    // What begins a parameter of another branch ends a text, too.
+    const declared = shape.properties.map(({ key }) => key);
+    const keys = [...new Set([...declared, ...this.#view.declaredKeys(schema)])];
     const members: { expression: string; isRequired: boolean }[] = [];
     for (const { key, isRequired, schemas } of shape.properties) {
       this.#rules.unfit = null;
@@ -134,7 +136,7 @@ class ParameterWriter {
     }
     this.#rules.unfit = null;
     const required = members.filter(({ isRequired }) => isRequired).length;
-    const other = keys.length === 0 && shape.names?.length === 0 ? this.#others(shape, schema) : null;
+    const other = declared.length === 0 && shape.names?.length === 0 ? this.#others(shape, schema) : null;
     if (required > shape.max) return null;
     if (other === null && members.length < shape.min && shape.min <= shape.max) {
       const hasOthers = shape.names !== null && shape.others.some(({ schemas }) => schemas !== null);
