@@ -1,16 +1,18 @@
+import { isObject } from '../chat/fields.ts';
 import type { ChatCompletionChunk } from '../chat/types.ts';
 import { RemoteServerError } from '../errors.ts';
+import { excerpt, toldFailure } from './failures.ts';
 
 /** Turns the events of one answer's stream into chunks. */
-export interface AnswerReader {
+export interface AnswerReader<Chunk = ChatCompletionChunk> {
   /** Throws a `RemoteServerError` for an event that is none of the interface. */
-  read(event: Record<string, unknown>): ChatCompletionChunk[];
+  read(event: Record<string, unknown>): Chunk[];
   /** Every choice has ended; the usage may follow. */
   readonly whole: boolean;
   /** Nothing that may follow counts: the stream can be left. */
   readonly ended: boolean;
   /** The last chunks. Throws a `RemoteServerError` where the stream ended before every choice had. */
-  finish(): ChatCompletionChunk[];
+  finish(): Chunk[];
 }
 
 /** Of a stream that ended before its answer. */
@@ -19,5 +21,31 @@ export function incomplete(choice: number): RemoteServerError {
     `The server's stream ended before choice ${choice} had a finish reason: its answer is not whole. ` +
       'Send the request again.',
     { code: 'incomplete_stream' },
+  );
+}
+
+/** The choices of an event: none where it tells the usage alone. */
+export function choicesOf(event: Record<string, unknown>): Record<string, unknown>[] {
+  const { choices, usage } = event;
+  if (choices === null || (choices === undefined && isObject(usage))) return [];
+  if (!Array.isArray(choices)) throw malformed(`a chunk without choices, ${excerpt(event)}`);
+  return choices.map((choice: unknown) => {
+    if (!isObject(choice)) throw malformed(`a choice that is no object, ${excerpt(choice)}`);
+    if (choice.error) throw toldFailure(choice).error;
+    return choice;
+  });
+}
+
+export function malformed(what: string): RemoteServerError {
+  return new RemoteServerError(`The server sent ${what}: its answer can't be read.`, {
+    code: 'invalid_chunk',
+  });
+}
+
+/** Of an answer that the server itself says is not whole. */
+export function aborted(finish: unknown): RemoteServerError {
+  return new RemoteServerError(
+    `The server ended its answer with ${JSON.stringify(finish)}: it is not whole. Send the request again.`,
+    { code: 'answer_aborted' },
   );
 }

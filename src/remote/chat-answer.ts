@@ -1,12 +1,10 @@
-import { isObject } from '../chat/fields.ts';
 import type { ChatCompletionChunk, IncompleteToolCalls } from '../chat/types.ts';
-import { type AnswerReader, incomplete } from './answer.ts';
+import { type AnswerReader, choicesOf, incomplete, malformed } from './answer.ts';
 import { ChatChoice } from './chat-choice.ts';
-import { malformed } from './choice-calls.ts';
 
 export interface ChatAnswerOptions {
   choices: number;
-  /** The request's stop strings. */
+  /** The request's stop strings and stop tokens. */
   stop: readonly unknown[];
   incompleteToolCalls: IncompleteToolCalls;
   deliverReasoning: boolean;
@@ -34,10 +32,8 @@ export class ChatAnswer implements AnswerReader {
   }
 
   read(event: Record<string, unknown>): ChatCompletionChunk[] {
-    const { choices, usage = null, prompt_token_ids: promptTokenIds, ...rest } = event;
-    if (!Array.isArray(choices)) throw malformed('a chunk without choices');
-    const parts = choices.flatMap((choice: unknown) => {
-      if (!isObject(choice)) throw malformed('a choice that is no object');
+    const { choices: _, usage = null, prompt_token_ids: promptTokenIds, ...rest } = event;
+    const parts = choicesOf(event).flatMap((choice) => {
       const known = this.#choices[Number(choice.index ?? 0)];
       if (!known) throw malformed(`choice ${String(choice.index)} of ${this.#choices.length}`);
       return known.read(choice);

@@ -5,22 +5,37 @@ import type {
   FinishReason,
   IncompleteToolCalls,
 } from '../chat/types.ts';
-import { RemoteServerError } from '../errors.ts';
-import { ChoiceCalls, malformed } from './choice-calls.ts';
+import { aborted, malformed } from './answer.ts';
+import { callPiece, isBlank } from './call-piece.ts';
+import { ChoiceCalls } from './choice-calls.ts';
+import { excerpt } from './failures.ts';
 
 export interface ChatChoiceOptions {
   index: number;
-  /** The request's stop strings. */
+  /** The request's stop strings and stop tokens. */
   stop: readonly unknown[];
   incompleteToolCalls: IncompleteToolCalls;
   /** `false`: reasoning, and what could show it, is left out. */
   deliverReasoning: boolean;
 }
 
-/** Ends that are the model's own. */
-const ownEnds: readonly unknown[] = ['stop', 'tool_calls', 'function_call'];
+/** Ends that are the model's own; Together has words of its own for one. */
+const ownEnds: readonly unknown[] = ['stop', 'tool_calls', 'function_call', 'eos'];
 /** Ends that cut the answer. */
 const cutEnds: readonly unknown[] = ['length', 'content_filter'];
+
+/** What deltas hold that is read here, and what may be in them beside it. */
+const knownFields: readonly string[] = [
+  'role',
+  'name',
+  'content',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'refusal',
+  'tool_calls',
+  'function_call',
+];
 
 /** One choice of a server's chat stream, brought into the form in which the engine gives its own. */
 export class ChatChoice {
@@ -28,6 +43,10 @@ export class ChatChoice {
   readonly #calls: ChoiceCalls;
   #role: string | null = null;
   #ended = false;
+  /** All that has come, delivered or not. */
+  readonly #came = { reasoning: '', content: '', refusal: '' };
+  /** Names of fields that are not known, and hold something. */
+  readonly #unknown = new Set<string>();
 
   constructor(options: ChatChoiceOptions) {
     this.#options = options;
@@ -43,14 +62,26 @@ export class ChatChoice {
    * goes with the first of them. Throws a `RemoteServerError` for what is no chunk, and where the server gave up.
    */
   read(choice: Record<string, unknown>): ChatCompletionChunkChoice[] {
-    const { delta = {}, finish_reason: finish = null, stop_reason: stop = null } = choice;
-    if (!isObject(delta)) throw malformed('a chunk whose delta is no object');
-    const { index } = this.#options;
+    const { index, stop: stops } = this.#options;
+    const { finish_reason: finish } = choice;
+    const delta = fieldsOf(choice, 'delta');
+    const message = fieldsOf(choice, 'message');
+    if (message && !finish && !this.#ended) {
+      throw malformed(`a message in place of a delta, ${excerpt(message)}`);
+    }
     if (this.#ended) {
-      if (delta.content || delta.tool_calls) throw malformed(`more of choice ${index} behind its end`);
+      if (delta && saysMore(delta))
+        throw malformed(`more of choice ${index} behind its end, ${excerpt(delta)}`);
+      if (message) this.#compare(message);
+      if (message && this.#calls.count === 0 && saysMore({ tool_calls: message.tool_calls })) {
+        throw malformed(`calls of choice ${index} behind its end, ${excerpt(message)}`);
+      }
       return [];
     }
-    const parts: ChatCompletionChunkChoice[] = this.#deltas(delta).map((part) => ({
+    const deltas = this.#deltas(delta ?? {});
+    if (message) deltas.push(...this.#whole(message));
+    if (!delta && !message && isFilled(choice.text)) this.#unknown.add('text');
+    const parts: ChatCompletionChunkChoice[] = deltas.map((part) => ({
       index,
       delta: part,
       finish_reason: null,
@@ -61,7 +92,12 @@ export class ChatChoice {
         parts.push({ index, delta: { tool_calls: [part] }, finish_reason: null });
       }
     }
-    if (finish !== null) parts.push(...this.#end(finish, stop));
+    // Some servers have an empty one in each chunk but the last.
+    if (finish) {
+      // SGLang's name, which it also gives the model's own end.
+      const matched = stops.includes(choice.matched_stop) ? choice.matched_stop : null;
+      parts.push(...this.#end(finish, choice.stop_reason ?? matched));
+    }
     const told = this.#told(choice);
     if (Object.keys(told).length > 0) {
       if (parts.length === 0) parts.push({ index, delta: {}, finish_reason: null });
@@ -71,7 +107,7 @@ export class ChatChoice {
   }
 
   #deltas(delta: Record<string, unknown>): ChatCompletionDelta[] {
-    const { role, content, refusal, tool_calls: calls } = delta;
+    const { role, content, refusal, tool_calls: calls, function_call: older } = delta;
     // Some servers send both, one of them empty.
     const reasoning = delta.reasoning || delta.reasoning_content;
     const deltas: ChatCompletionDelta[] = [];
@@ -81,32 +117,66 @@ export class ChatChoice {
     }
     if (hasText(reasoning, 'reasoning')) {
       this.#calls.close();
+      this.#came.reasoning += reasoning;
       if (this.#options.deliverReasoning) deltas.push({ reasoning });
     }
     if (hasText(content, 'content')) {
       this.#calls.close();
+      this.#came.content += content;
       deltas.push({ content });
     }
-    if (hasText(refusal, 'refusal')) deltas.push({ refusal });
-    if (calls !== undefined && calls !== null && !Array.isArray(calls))
-      throw malformed('tool calls that are no array');
-    for (const call of calls ?? []) {
-      for (const part of this.#calls.read(call)) deltas.push({ tool_calls: [part] });
+    if (hasText(refusal, 'refusal')) {
+      this.#came.refusal += refusal;
+      deltas.push({ refusal });
+    }
+    if (calls !== undefined && calls !== null && !Array.isArray(calls)) {
+      throw malformed(`tool calls that are no array, ${excerpt(calls)}`);
+    }
+    const pieces = [...this.#calls.read(calls ?? [])];
+    // Some servers tell a call in both forms.
+    if (isFilled(older) && (calls ?? []).length === 0) pieces.push(...this.#calls.readOlder(older));
+    for (const piece of pieces) deltas.push({ tool_calls: [piece] });
+    for (const [name, value] of Object.entries(delta)) {
+      if (!knownFields.includes(name) && isFilled(value)) this.#unknown.add(name);
     }
     return deltas;
   }
 
+  get #isEmpty(): boolean {
+    return Object.values(this.#came).every((text) => text === '') && this.#calls.count === 0;
+  }
+
+  /** The message of a server that does not stream, or that tells the whole once more at the end. */
+  #whole(message: Record<string, unknown>): ChatCompletionDelta[] {
+    if (this.#isEmpty) return this.#deltas(message);
+    this.#compare(message);
+    const { tool_calls, function_call } = message;
+    return this.#calls.count === 0 ? this.#deltas({ tool_calls, function_call }) : [];
+  }
+
+  #compare(message: Record<string, unknown>): void {
+    const { content, refusal, reasoning, reasoning_content: older } = message;
+    const isSame =
+      (!content || content === this.#came.content) &&
+      (!refusal || refusal === this.#came.refusal) &&
+      ((!reasoning && !older) || (reasoning || older) === this.#came.reasoning);
+    if (!isSame) throw malformed(`a message that is not what its deltas were, ${excerpt(message)}`);
+  }
+
   #end(finish: unknown, stop: unknown): ChatCompletionChunkChoice[] {
     const isOwn = ownEnds.includes(finish);
-    if (!isOwn && !cutEnds.includes(finish)) {
-      throw new RemoteServerError(
-        `The server ended its answer with ${JSON.stringify(finish)}: it is not whole. Send the request again.`,
-        { code: 'answer_aborted' },
+    if (!isOwn && !cutEnds.includes(finish)) throw aborted(finish);
+    const isAboutCalls = finish === 'tool_calls' || finish === 'function_call';
+    if (this.#isEmpty && (this.#unknown.size > 0 || isAboutCalls)) {
+      const fields = [...this.#unknown].join(', ');
+      throw malformed(
+        `an answer that ends with ${JSON.stringify(finish)} and has no text and no call` +
+          (fields === '' ? '' : `, but ${fields}, which is not known here`),
       );
     }
     this.#ended = true;
     const { index, stop: stops } = this.#options;
-    const isStopString = stops.includes(stop);
+    const isStopString = typeof stop === 'string' && stops.includes(stop);
     const { deltas, delivered, incomplete } = this.#calls.end(!isOwn || isStopString);
     const reason = isOwn ? (delivered > 0 && !isStopString ? 'tool_calls' : 'stop') : finish;
     const last: ChatCompletionChunkChoice = {
@@ -128,6 +198,35 @@ export class ChatChoice {
       ...(Array.isArray(ids) && { token_ids: ids as number[] }),
     };
   }
+}
+
+function fieldsOf(
+  choice: Record<string, unknown>,
+  name: 'delta' | 'message',
+): Record<string, unknown> | null {
+  const value = choice[name] ?? null;
+  if (value === null || isObject(value)) return value;
+  throw malformed(`a chunk whose ${name} is no object, ${excerpt(value)}`);
+}
+
+/** Holds some text, or things. */
+const isFilled = (value: unknown) =>
+  typeof value === 'object' && value !== null
+    ? Object.values(value).length > 0
+    : typeof value === 'string' && value !== '';
+
+/** Whether a delta goes on with the answer. */
+function saysMore({
+  content,
+  reasoning,
+  reasoning_content,
+  refusal,
+  ...delta
+}: Record<string, unknown>): boolean {
+  const { tool_calls: calls, function_call: older } = delta;
+  const pieces = Array.isArray(calls) ? calls.map(callPiece) : [];
+  const texts = [content, reasoning, reasoning_content, refusal, older];
+  return texts.some(isFilled) || pieces.some((piece) => !isBlank(piece));
 }
 
 function hasText(value: unknown, field: string): value is string {

@@ -1,10 +1,14 @@
 import { isObject } from '../chat/fields.ts';
 import { JsonCloser } from '../chat/json-closer.ts';
 import type { ChatCompletionToolCallDelta, IncompleteToolCalls } from '../chat/types.ts';
-import { RemoteServerError } from '../errors.ts';
+import { malformed } from './answer.ts';
+import { type CallPiece, callPiece, isBlank } from './call-piece.ts';
+import { excerpt } from './failures.ts';
 
 interface RemoteCall {
   index: number;
+  /** By which the server knows it; `null` where it does not number its calls. */
+  serverIndex: number | null;
   id: string | null;
   /** Empty until it has come, whole. */
   name: string;
@@ -39,9 +43,15 @@ export class ChoiceCalls {
   readonly #byIndex = new Map<number, RemoteCall>();
   /** The one that nothing has come behind. */
   #open: RemoteCall | null = null;
+  /** OpenAI's older form of a call, of which a message has one. */
+  #older: RemoteCall | null = null;
 
   constructor(mode: IncompleteToolCalls) {
     this.#mode = mode;
+  }
+
+  get count(): number {
+    return this.#calls.length;
   }
 
   /** Text of the answer has come: the calls before it had ended. */
@@ -49,10 +59,24 @@ export class ChoiceCalls {
     this.#open = null;
   }
 
-  /** Throws a `RemoteServerError` where the delta is none of OpenAI's shape. */
-  read(delta: unknown): ChatCompletionToolCallDelta[] {
-    const { index, id, name, text } = partsOf(delta);
-    const call = this.#callOf(index, id, name);
+  /** `tool_calls` of a delta. Throws a `RemoteServerError` where they are none of OpenAI's shape. */
+  read(given: readonly unknown[]): ChatCompletionToolCallDelta[] {
+    const pieces = given.map(callPiece).filter((piece) => !isBlank(piece));
+    const unknown = pieces.filter(({ index, id, name }) => index === null && id === null && name === '');
+    if (unknown.length > 1)
+      throw malformed(`pieces of several calls and not of which ones, ${excerpt(given)}`);
+    return pieces.flatMap((piece) => this.#add(this.#callOf(piece), piece));
+  }
+
+  /** `function_call` of a delta. Throws a `RemoteServerError` where it is none of OpenAI's shape. */
+  readOlder(given: unknown): ChatCompletionToolCallDelta[] {
+    const piece = callPiece({ function: given });
+    if (isBlank(piece)) return [];
+    this.#older ??= this.#begin(null, null);
+    return this.#add(this.#older, piece);
+  }
+
+  #add(call: RemoteCall, { id, name, text }: CallPiece): ChatCompletionToolCallDelta[] {
     this.#open = call;
     call.id ??= id;
     call.name ||= name;
@@ -75,21 +99,26 @@ export class ChoiceCalls {
         known.isCut = true;
         return [];
       }
-      const { id, name, text } = partsOf(one);
-      if (name === '') throw malformed('a call that was cut and has no name');
-      const call = { index: -1, id, name, text, announced: false, isCut: true };
-      this.#calls.push(call);
-      return this.#announce(call);
+      const piece = callPiece(one);
+      if (piece.name === '') throw malformed(`a call that was cut and has no name, ${excerpt(one)}`);
+      const call = this.#begin(null, piece.id);
+      call.isCut = true;
+      return this.#add(call, piece);
     });
   }
 
   /**
+   * Throws a `RemoteServerError` for a call that has no name, unless it was cut before that was whole.
+   *
    * @param isCut whether something else than the model ended the answer
    */
   end(isCut: boolean): CallsEnd {
     const end: CallsEnd = { deltas: [], delivered: 0, incomplete: [] };
     for (const call of this.#calls) {
-      if (!call.announced) continue;
+      if (!call.announced) {
+        if (isCut && call === this.#open) continue;
+        throw malformed(`a call without a name, its arguments ${JSON.stringify(excerpt(call.text) ?? '')}`);
+      }
       const stopsHere = call.isCut || (isCut && call === this.#open);
       // A function without parameters: some servers send nothing for its arguments.
       if (call.text.trim() === '' && !stopsHere) this.#complete(call, '{}', end);
@@ -109,14 +138,19 @@ export class ChoiceCalls {
     end.deltas.push({ index: call.index, function: { arguments: text } });
   }
 
-  /** The call that a delta belongs to: by its index, unless another id says that a new one begins there. */
-  #callOf(index: number | null, id: string | null, name: string): RemoteCall {
-    const known = index === null ? (name === '' ? this.#calls.at(-1) : undefined) : this.#byIndex.get(index);
-    const isOther = known && id !== null && known.id !== null && id !== known.id && name !== '';
-    if (known && !isOther) return known;
-    const call = { index: -1, id, name: '', text: '', announced: false, isCut: false };
+  /** The call that a piece belongs to. */
+  #callOf(piece: CallPiece): RemoteCall {
+    const { index, id } = piece;
+    const same = id === null ? undefined : this.#calls.findLast((call) => call.id === id);
+    if (same && (index === null || same.serverIndex === null || same.serverIndex === index)) return same;
+    const known = index === null ? this.#calls.at(-1) : this.#byIndex.get(index);
+    return known && !isNext(known, piece) ? known : this.#begin(index, id);
+  }
+
+  #begin(serverIndex: number | null, id: string | null): RemoteCall {
+    const call = { index: -1, serverIndex, id, name: '', text: '', announced: false, isCut: false };
     this.#calls.push(call);
-    if (index !== null) this.#byIndex.set(index, call);
+    if (serverIndex !== null) this.#byIndex.set(serverIndex, call);
     return call;
   }
 
@@ -130,32 +164,18 @@ export class ChoiceCalls {
   }
 }
 
-function partsOf(delta: unknown): { index: number | null; id: string | null; name: string; text: string } {
-  if (!isObject(delta)) throw malformed('a tool call that is no object');
-  const { index = null, id, type, function: called = {} } = delta;
-  if (index !== null && !Number.isInteger(index)) throw malformed('a tool call whose index is no integer');
-  if (type !== undefined && type !== null && type !== 'function') {
-    throw malformed(`a tool call of type ${JSON.stringify(type)}`);
-  }
-  if (!isObject(called)) throw malformed('a tool call whose function is no object');
-  const { name, arguments: text } = called;
-  for (const value of [id, name, text]) {
-    if (value !== undefined && value !== null && typeof value !== 'string') {
-      throw malformed('a tool call whose id, name or arguments are no text');
-    }
-  }
-  return {
-    index: index as number | null,
-    id: (id as string | null | undefined) || null,
-    name: ((name as string | null | undefined) ?? '').trim(),
-    text: (text as string | null | undefined) ?? '',
-  };
-}
-
-export function malformed(what: string): RemoteServerError {
-  return new RemoteServerError(`The server sent ${what}: its answer can't be read.`, {
-    code: 'invalid_chunk',
-  });
+/**
+ * Whether a piece begins another call than the one that its place says: some servers number all calls alike, or not at
+ * all. A name begins one, but for servers that repeat it with each piece of the arguments; those of a whole call can't
+ * go on.
+ */
+function isNext(known: RemoteCall, { index, id, name, text }: CallPiece): boolean {
+  const isOtherId = id !== null && known.id !== null && id !== known.id;
+  // Without a number to go by, the id alone tells. Beside one, some servers make up an id for each piece.
+  if (isOtherId) return name !== '' || index === null;
+  if (name === '' || known.name === '') return false;
+  if (isJsonObject(known.text)) return name !== known.name || text.trim() !== '';
+  return index === null && name !== known.name;
 }
 
 function isJsonObject(text: string): boolean {

@@ -1,8 +1,8 @@
-import { createParser } from 'eventsource-parser';
+import { createParser, type EventSourceMessage, type ParseError } from 'eventsource-parser';
 import { isObject } from '../chat/fields.ts';
 import { RemoteServerError } from '../errors.ts';
 import type { Exchange } from './exchange.ts';
-import { eventFailure, Failure } from './failures.ts';
+import { excerpt, Failure, parsed, tellsError, toldFailure } from './failures.ts';
 
 export interface StreamLimits {
   /** Milliseconds that may pass between two pieces of a stream. */
@@ -25,22 +25,37 @@ export async function* readEvents(
 ): AsyncGenerator<Record<string, unknown>, void> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
-  const waiting: string[] = [];
-  const parser = createParser({ onEvent: ({ data }) => waiting.push(data) });
+  const waiting: (EventSourceMessage | Failure)[] = [];
+  const parser = createParser({
+    onEvent: (event) => waiting.push(event),
+    onError: (error) => {
+      const failure = strayFailure(error);
+      if (failure) waiting.push(failure);
+    },
+  });
   let hasBegun = false;
+  let isOver = false;
   let isDone = false;
   try {
     for (;;) {
       const read = await reader?.read();
-      if (!read || read.done) return;
-      if (hasBegun) exchange.limit(idleTimeout, 'sent nothing more of its answer');
-      parser.feed(decoder.decode(read.value, { stream: true }));
-      for (const data of waiting.splice(0)) {
-        if (data === '[DONE]') {
+      if (!read || read.done) {
+        if (isOver) return;
+        // A last line without an end may hold an error.
+        isOver = true;
+        parser.reset({ consume: true });
+      } else {
+        if (hasBegun) exchange.limit(idleTimeout, 'sent nothing more of its answer');
+        parser.feed(decoder.decode(read.value, { stream: true }));
+      }
+      for (const told of waiting.splice(0)) {
+        if (told instanceof Failure) throw told;
+        if (told.data.trim() === '[DONE]') {
           isDone = true;
           return;
         }
-        const event = eventOf(data);
+        const event = eventOf(told);
+        if (event === null) continue;
         if (!hasBegun) exchange.limit(idleTimeout, 'sent nothing more of its answer');
         hasBegun = true;
         yield event;
@@ -66,19 +81,27 @@ async function closed(
   exchange.end();
 }
 
-function eventOf(data: string): Record<string, unknown> {
-  let event: unknown = null;
-  try {
-    event = JSON.parse(data);
-  } catch {
-    // Said below.
-  }
-  if (!isObject(event)) {
-    const error = new RemoteServerError(`The server sent an event that is no chunk: ${data.slice(0, 80)}`, {
-      code: 'invalid_chunk',
-    });
-    throw new Failure(error, false);
-  }
-  if ('error' in event && event.error) throw eventFailure({ error: event.error });
-  return event;
+/** `null` for what only keeps the connection alive. Throws a {@link Failure} for an error and for what is no chunk. */
+function eventOf({ event: name, data }: EventSourceMessage): Record<string, unknown> | null {
+  const event = parsed(data);
+  if (tellsError(event)) throw toldFailure(event);
+  if (name === 'error') throw toldFailure(event ?? data);
+  if (isObject(event) && ('choices' in event || 'usage' in event)) return event;
+  // `event: ping`, or no data at all.
+  if (data.trim() === '' || (name !== undefined && name !== 'message')) return null;
+  if (isObject(event)) return event;
+  const error = new RemoteServerError(`The server sent an event that is no chunk: ${excerpt(data)}`, {
+    code: 'invalid_chunk',
+  });
+  throw new Failure(error, false);
+}
+
+/**
+ * An error outside of the events: older servers of llama.cpp write a line `error: {…}`, others JSON by itself. Any other
+ * line that is no field of an event says nothing.
+ */
+function strayFailure({ field, value, line }: ParseError): Failure | null {
+  if (field === 'error') return toldFailure({ error: parsed(value ?? '') ?? value });
+  const told = parsed(line ?? '');
+  return tellsError(told) ? toldFailure(told) : null;
 }

@@ -40,7 +40,7 @@ export async function responseFailure(response: Response): Promise<Failure> {
   const { status, headers, url } = response;
   const text = await response.text().catch(() => '');
   const isPage = /^text\/html\b/.test(headers.get('content-type') ?? '');
-  const told = isPage ? { message: null, param: null, code: null } : tellingOf(jsonOf(text) ?? text);
+  const told = isPage ? { message: null, param: null, code: null } : tellingOf(parsed(text) ?? text);
   const wait = waitOf(headers);
   const advised = headers.get('x-should-retry');
   const retry = advised === null ? isPassing(status) : advised === 'true';
@@ -51,14 +51,37 @@ export async function responseFailure(response: Response): Promise<Failure> {
   return new Failure(statusError(status, { ...told, message: whole }), retry, wait);
 }
 
-/** The failure that an event of a stream tells, `{"error": …}`; it names a status where a response has one. */
-export function eventFailure(event: { error: unknown }): Failure {
-  const { error } = event;
-  const code = isObject(error) ? Number(error.code) : Number.NaN;
-  const status = code >= 400 && code < 600 ? code : 500;
-  const told = tellingOf(event);
+/**
+ * The failure that an event of a stream tells, or the body of a response whose status says that all is well. It may name
+ * a status, as a response has one, or a type.
+ */
+export function toldFailure(body: unknown): Failure {
+  const status = statusOf(body);
+  const told = tellingOf(body);
   const message = told.message ?? 'The server ended its answer with an error that it does not describe.';
   return new Failure(statusError(status, { ...told, message }), isPassing(status));
+}
+
+/** Whether a body tells an error, in any of the forms that `tellingOf` reads. */
+export function tellsError(body: unknown): boolean {
+  return isObject(body) && (Boolean(body.error) || body.object === 'error');
+}
+
+const statusOfType: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  BadRequestError: 400,
+  authentication_error: 401,
+  permission_error: 403,
+  rate_limit_error: 429,
+  RateLimitError: 429,
+};
+
+function statusOf(body: unknown): number {
+  const error = isObject(body) && isObject(body.error) ? body.error : body;
+  if (!isObject(error)) return 500;
+  const codes = [error.code, error.status, error.status_code].map(Number);
+  const known = codes.find((code) => Number.isInteger(code) && code >= 400 && code < 600);
+  return known ?? statusOfType[String(error.type)] ?? 500;
 }
 
 /** Whether another try may meet another answer. */
@@ -97,17 +120,27 @@ const codeOf = (message: string) =>
     ? 'context_length_exceeded'
     : null;
 
-/** OpenAI's and vLLM's `{ error: { message, … } }`, vLLM's older `{ object: 'error', message }`, FastAPI's `detail`. */
+/**
+ * OpenAI's and vLLM's `{ error: { message, … } }`, vLLM's older `{ object: 'error', message }`, `{ error: 'text' }`,
+ * FastAPI's `detail`; of anything else its own text, so that no word of a server is lost.
+ */
 function tellingOf(body: unknown): Told {
-  if (typeof body === 'string') {
-    return { message: body.trim().slice(0, shownLength) || null, param: null, code: null };
-  }
-  if (!isObject(body)) return { message: null, param: null, code: null };
-  const { error = body } = body;
-  if (typeof error === 'string') return { message: error, param: null, code: null };
-  if (!isObject(error)) return { message: null, param: null, code: null };
-  const message = textOf(error.message) ?? detailOf(error.detail);
+  const error = isObject(body) && isObject(body.error) ? body.error : body;
+  if (!isObject(error)) return { message: excerpt(error), param: null, code: null };
+  const message =
+    textOf(error.error) ??
+    textOf(error.message) ??
+    detailOf(error.detail) ??
+    (isObject(body) ? textOf(body.message) : null) ??
+    excerpt(error);
   return { message, param: textOf(error.param), code: textOf(error.code) };
+}
+
+/** A text as it is, anything else as JSON, both shortened. */
+export function excerpt(value: unknown): string | null {
+  const text = typeof value === 'string' ? value.trim() : JSON.stringify(value ?? '');
+  if (/^(\{\}|""|)$/.test(text)) return null;
+  return text.length > shownLength ? `${text.slice(0, shownLength)}…` : text;
 }
 
 /** A sentence, or a list of what is wrong with which field. */
@@ -124,7 +157,8 @@ const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
 
-function jsonOf(text: string): unknown {
+/** The value of a JSON text; `null` where it is none. */
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

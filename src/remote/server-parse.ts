@@ -37,7 +37,7 @@ export class ServerParse implements Dialect {
       stream,
       reader: new ChatAnswer({
         choices,
-        stop: [body.stop].flat(),
+        stop: [body.stop, body.stop_token_ids].flat(),
         incompleteToolCalls,
         deliverReasoning,
         includeUsage,
@@ -62,8 +62,9 @@ function messagesOf(messages: unknown, tagged: boolean): unknown[] {
 }
 
 function assistantOf(message: Fields, tagged: boolean): Fields {
-  const { reasoning = null, reasoning_content: older = null, ...rest } = message;
-  const told = reasoning ?? older;
+  const { reasoning, reasoning_content: older, ...rest } = message;
+  // Some servers fill one of them and leave the other empty.
+  const told = reasoning || older || (reasoning ?? older ?? null);
   if (told !== null) return { ...rest, reasoning: told, reasoning_content: told };
   const apart = tagged && typeof rest.content === 'string' ? untagged(rest.content) : null;
   if (!apart) return rest;

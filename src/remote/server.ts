@@ -2,7 +2,7 @@ import { isObject } from '../chat/fields.ts';
 import { RemoteServerError } from '../errors.ts';
 import { readEvents } from './events.ts';
 import { Exchange } from './exchange.ts';
-import { Failure, responseFailure } from './failures.ts';
+import { excerpt, Failure, parsed, responseFailure, tellsError, toldFailure } from './failures.ts';
 
 export interface ServerOptions {
   /** Without a slash at its end. */
@@ -31,18 +31,23 @@ export class RemoteServer {
     this.#options = options;
   }
 
-  /** The JSON object that a `GET` brings. */
-  json(path: string, signal: AbortSignal): Promise<Record<string, unknown>> {
+  /**
+   * The JSON object that a `GET` brings, or with a body a `POST`.
+   *
+   * @param path below the base URL, or with `isBeside` beside its `/v1`, where vLLM has what OpenAI has not
+   */
+  json(
+    path: string,
+    signal: AbortSignal,
+    { body, isBeside = false }: { body?: object; isBeside?: boolean } = {},
+  ): Promise<Record<string, unknown>> {
+    const { baseURL } = this.#options;
+    const url = `${isBeside ? baseURL.replace(/\/v1$/, '') : baseURL}${path}`;
     return this.#tries(signal, async () => {
       const exchange = new Exchange(signal);
       try {
-        const response = await this.#send(exchange, path, { method: 'GET' });
-        const body: unknown = await response.json().catch((thrown: unknown) => {
-          if (thrown instanceof SyntaxError) return null;
-          throw exchange.error(thrown, `The answer of ${response.url} broke off`);
-        });
-        if (!isObject(body)) throw new Failure(notThat(response, 'a JSON object'), false);
-        return body;
+        const response = await this.#send(exchange, url, body);
+        return await objectOf(response, exchange, 'a JSON object');
       } finally {
         exchange.end();
       }
@@ -63,15 +68,15 @@ export class RemoteServer {
   ): Promise<AsyncIterable<Record<string, unknown>>> {
     return this.#tries(signal, async () => {
       const exchange = new Exchange(signal);
-      const response = await this.#send(exchange, path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
-        body: JSON.stringify(body),
-      });
+      const url = `${this.#options.baseURL}${path}`;
+      const response = await this.#send(exchange, url, body, { accept: 'text/event-stream' });
       const type = response.headers.get('content-type') ?? '';
       if (!/^text\/event-stream\b/i.test(type)) {
-        exchange.end();
-        throw new Failure(notThat(response, 'a stream of events'), false);
+        try {
+          return one(await wholeAnswer(response, exchange));
+        } finally {
+          exchange.end();
+        }
       }
       onAccepted();
       const events = readEvents(response, exchange, this.#options);
@@ -85,15 +90,19 @@ export class RemoteServer {
   }
 
   /** A response with a status of success. */
-  async #send(exchange: Exchange, path: string, init: RequestInit): Promise<Response> {
-    const { baseURL, headers, timeout, fetch } = this.#options;
-    const url = `${baseURL}${path}`;
+  async #send(
+    exchange: Exchange,
+    url: string,
+    body?: object,
+    accept: Record<string, string> = {},
+  ): Promise<Response> {
+    const { headers, timeout, fetch } = this.#options;
     exchange.limit(timeout, 'did not answer');
     let response: Response;
     try {
       response = await fetch(url, {
-        ...init,
-        headers: { ...init.headers, ...headers },
+        ...(body && { method: 'POST', body: JSON.stringify(body) }),
+        headers: { ...(body && { 'content-type': 'application/json' }), ...accept, ...headers },
         signal: exchange.signal,
       });
     } catch (thrown) {
@@ -143,11 +152,40 @@ async function* followed(
   }
 }
 
-function notThat(response: Response, expected: string): RemoteServerError {
+async function* one(event: Record<string, unknown>): AsyncGenerator<Record<string, unknown>, void> {
+  yield event;
+}
+
+/** The whole answer of a server that does not stream, as the only event. */
+async function wholeAnswer(response: Response, exchange: Exchange): Promise<Record<string, unknown>> {
+  const expected = 'a stream of events';
+  const answer = await objectOf(response, exchange, expected);
+  if (Array.isArray(answer.choices) && answer.choices.length > 0) return answer;
+  throw new Failure(notThat(response, expected, JSON.stringify(answer)), false);
+}
+
+/** The JSON object of a response. Throws a {@link Failure} for anything else, and for an error that it tells. */
+async function objectOf(
+  response: Response,
+  exchange: Exchange,
+  expected: string,
+): Promise<Record<string, unknown>> {
+  const text = await response.text().catch((thrown: unknown) => {
+    const error = exchange.error(thrown, `The answer of ${response.url} broke off`);
+    throw new Failure(error, error instanceof RemoteServerError);
+  });
+  const body = parsed(text);
+  if (tellsError(body)) throw toldFailure(body);
+  if (isObject(body)) return body;
+  throw new Failure(notThat(response, expected, text), false);
+}
+
+function notThat(response: Response, expected: string, text: string): RemoteServerError {
   const type = response.headers.get('content-type') ?? 'no content type';
+  const said = /^text\/html\b/.test(type) ? null : excerpt(text);
   return new RemoteServerError(
     `${response.url} answered with ${type}, not with ${expected}: 'baseURL' must be the address of an ` +
-      'OpenAI-compatible API, often one that ends in /v1.',
+      `OpenAI-compatible API, often one that ends in /v1.${said === null ? '' : ` It said: ${said}`}`,
     { code: 'invalid_answer' },
   );
 }

@@ -3,10 +3,9 @@ import { isObject } from '../chat/fields.ts';
 import type { Echo } from '../chat/prompt-end.ts';
 import { TokenRecord, type TokenText } from '../chat/token-record.ts';
 import type { ChatCompletionChunk, ChatCompletionChunkChoice, ChatCompletionDelta } from '../chat/types.ts';
-import { BadRequestError, RemoteServerError } from '../errors.ts';
+import { BadRequestError } from '../errors.ts';
 import type { Parser } from '../parser/parser.ts';
-import { type AnswerReader, incomplete } from './answer.ts';
-import { malformed } from './choice-calls.ts';
+import { type AnswerReader, aborted, choicesOf, incomplete, malformed } from './answer.ts';
 import { tokenLogprobs } from './token-logprobs.ts';
 
 export interface TextAnswerOptions extends Omit<ChoiceOptions, 'choice' | 'parser' | 'record'> {
@@ -59,23 +58,20 @@ export class TextAnswer implements AnswerReader {
   }
 
   read(event: Record<string, unknown>): ChatCompletionChunk[] {
-    const { choices, usage } = event;
-    if (!Array.isArray(choices)) throw malformed('a chunk without choices');
+    const { usage } = event;
+    const choices = choicesOf(event);
     this.#common ??= {
       id: String(event.id ?? 'cmpl'),
       created: Number(event.created ?? 0),
       model: String(event.model ?? ''),
     };
     if (choices.length === 0 && isObject(usage)) this.#usage = usage;
-    return choices.flatMap((choice: unknown) => {
-      if (!isObject(choice)) throw malformed('a choice that is no object');
-      return this.#read(choice, isObject(usage) ? usage : {});
-    });
+    return choices.flatMap((choice) => this.#read(choice, isObject(usage) ? usage : {}));
   }
 
   #read(choice: Record<string, unknown>, usage: Partial<Usage>): ChatCompletionChunk[] {
     const index = Number(choice.index ?? 0);
-    const { text = '', token_ids: ids, finish_reason: finish = null, stop_reason: stop } = choice;
+    const { text = '', token_ids: ids, finish_reason: finish, stop_reason: stop } = choice;
     if (!(index in this.#choices)) throw malformed(`choice ${index} of ${this.#choices.length}`);
     if (typeof text !== 'string') throw malformed('a text that is none');
     const known = this.#choices[index];
@@ -90,14 +86,9 @@ export class TextAnswer implements AnswerReader {
       if (typeof usage.completion_tokens === 'number') state.tokens = usage.completion_tokens;
       if (text !== '') chunks.push(...this.#chunks(state.assembly.feed({ text })));
     }
-    if (finish !== null) {
-      if (finish !== 'stop' && finish !== 'length') {
-        throw new RemoteServerError(
-          `The server ended its answer with ${JSON.stringify(finish)}: it is not whole. Send the request again.`,
-          { code: 'answer_aborted' },
-        );
-      }
-      const last = state.assembly.end(finish === 'stop' ? 'eos' : 'length');
+    if (finish) {
+      if (finish !== 'stop' && finish !== 'length' && finish !== 'eos') throw aborted(finish);
+      const last = state.assembly.end(finish === 'length' ? 'length' : 'eos');
       // Without ids, only the server knows which of its stop tokens came.
       const ending = last.at(-1);
       if (ending && state.kind === 'text' && typeof stop === 'number') ending.stop_reason = stop;

@@ -1,6 +1,6 @@
 import { isObject } from '../chat/fields.ts';
 import type { TokenLogprobs } from '../protocol.ts';
-import { malformed } from './choice-calls.ts';
+import { malformed } from './answer.ts';
 
 /** How a server writes tokens that it was asked to give as ids. */
 const written = /^token_id:(\d+)$/;

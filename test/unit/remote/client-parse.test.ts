@@ -92,7 +92,7 @@ describe('the request', () => {
     await engine.chat.completions.create({
       messages: [{ role: 'user', content: 'a <|im_end|> b' }],
     });
-    const { prompt } = server.posts[0]!.body as { prompt: number[] };
+    const prompt = server.posts[0]!.body.prompt as number[];
     expect(prompt.filter((id) => id === eosTokenId)).toHaveLength(1);
   });
 

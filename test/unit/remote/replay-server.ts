@@ -3,12 +3,18 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+/** What tests look at closer; any other field may be there. */
+export interface SentBody {
+  messages: Record<string, unknown>[];
+  [field: string]: unknown;
+}
+
 export interface SeenRequest {
   method: string;
   path: string;
   headers: IncomingMessage['headers'];
-  // biome-ignore lint/suspicious/noExplicitAny: whatever was sent
-  body: any;
+  /** `null` without one. */
+  body: SentBody | null;
   /** Resolves when the client has closed the connection before the response's end. */
   left: Promise<void>;
 }
@@ -42,8 +48,11 @@ export class ReplayServer {
     if (this.#server.listening) await once(this.#server, 'close');
   }
 
-  get posts(): SeenRequest[] {
-    return this.requests.filter(({ method }) => method === 'POST');
+  get posts(): (SeenRequest & { body: SentBody })[] {
+    return this.requests.flatMap((seen) => {
+      const { method, body } = seen;
+      return method === 'POST' && body ? { ...seen, body } : [];
+    });
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -58,7 +67,7 @@ export class ReplayServer {
       method: request.method ?? '',
       path: request.url ?? '',
       headers: request.headers,
-      body: text === '' ? null : JSON.parse(text),
+      body: text === '' ? null : (JSON.parse(text) as SentBody),
       left: new Promise((resolve) => {
         response.on('close', () => {
           if (!response.writableFinished) resolve();
