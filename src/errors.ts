@@ -13,12 +13,21 @@ export interface SerializedError {
   code: string | null;
   /** The request field at fault, as a path such as `messages[2].content`. */
   param: string | null;
+  /** Of what there is too little of. */
+  bytes?: ByteShortage;
+}
+
+/** Bytes that something needs, and those that there are for it. */
+export interface ByteShortage {
+  needed: number;
+  available: number;
 }
 
 export interface ErrorDetails {
   param?: string | null;
   code?: string | null;
   cause?: unknown;
+  bytes?: ByteShortage;
 }
 
 /** The base of all errors thrown by Tokenprism; has the fields of OpenAI's error object. */
@@ -27,6 +36,8 @@ export class TokenprismError extends Error {
   readonly status: number = 500;
   readonly code: string | null;
   readonly param: string | null;
+  /** The numbers of a `StorageQuotaError` or `ModelTooLargeError`, where they are known. */
+  readonly bytes: ByteShortage | null;
   /** OpenAI's error type: `invalid_request_error` for 4xx, else `server_error`. */
   get type(): string {
     return this.status < 500 ? 'invalid_request_error' : 'server_error';
@@ -36,6 +47,7 @@ export class TokenprismError extends Error {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = details.code ?? null;
     this.param = details.param ?? null;
+    this.bytes = details.bytes ?? null;
   }
 
   /** The error in the shape that an OpenAI server sends. */
@@ -80,6 +92,18 @@ export class ModelLoadError extends TokenprismError {
   override readonly status = 500;
 }
 
+/** The model's files have to be kept, by the option `cache: 'required'`, and there is no room or no storage for them. */
+export class StorageQuotaError extends TokenprismError {
+  override name = 'StorageQuotaError' as const;
+  override readonly status = 507;
+}
+
+/** The model needs more memory, or larger buffers, than there are; it was not downloaded, or not to its end. */
+export class ModelTooLargeError extends TokenprismError {
+  override name = 'ModelTooLargeError' as const;
+  override readonly status = 507;
+}
+
 /** The model computed logits from which no token can be chosen (NaN, infinite): nothing was answered from them. */
 export class InvalidLogitsError extends TokenprismError {
   override name = 'InvalidLogitsError' as const;
@@ -96,6 +120,18 @@ export class WorkerError extends TokenprismError {
 export class EngineClosedError extends TokenprismError {
   override name = 'EngineClosedError' as const;
   override readonly status = 503;
+}
+
+/** No tab has an engine for the request, or the one that had it was closed. Another try may find one. */
+export class EngineUnavailableError extends TokenprismError {
+  override name = 'EngineUnavailableError' as const;
+  override readonly status = 503;
+}
+
+/** The service worker can't be registered, or is none that takes the engine's requests. */
+export class ServiceWorkerError extends TokenprismError {
+  override name = 'ServiceWorkerError' as const;
+  override readonly status = 500;
 }
 
 /** The answer breaks a keyword of its schema that a grammar can't hold a model to. Another try may fit. */
@@ -142,9 +178,13 @@ const classes = {
   DeviceLostError,
   WebGPUUnavailableError,
   ModelLoadError,
+  StorageQuotaError,
+  ModelTooLargeError,
   InvalidLogitsError,
   WorkerError,
   EngineClosedError,
+  EngineUnavailableError,
+  ServiceWorkerError,
   SchemaViolationError,
   AuthenticationError,
   PermissionDeniedError,
@@ -158,8 +198,8 @@ export type ErrorName = keyof typeof classes;
 /** Makes any thrown value fit for `postMessage`; what is not ours becomes a `TokenprismError`. */
 export function serializeError(thrown: unknown): SerializedError {
   if (thrown instanceof TokenprismError) {
-    const { name, message, status, code, param } = thrown;
-    return { name, message, status, code, param };
+    const { name, message, status, code, param, bytes } = thrown;
+    return { name, message, status, code, param, ...(bytes && { bytes }) };
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return { name: 'TokenprismError', message, status: 500, code: 'internal_error', param: null };
@@ -168,5 +208,5 @@ export function serializeError(thrown: unknown): SerializedError {
 /** The counterpart of {@link serializeError}: an instance of the class that `name` says. */
 export function deserializeError(error: SerializedError): TokenprismError {
   const ErrorClass = classes[error.name] ?? TokenprismError;
-  return new ErrorClass(error.message, { code: error.code, param: error.param });
+  return new ErrorClass(error.message, { code: error.code, param: error.param, bytes: error.bytes });
 }

@@ -1,8 +1,6 @@
-import asyncifyWasm from 'onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm?url';
 import { serializeError, WorkerError } from '../src/errors.ts';
 import type { FromWorker, ToWorker } from '../src/protocol.ts';
-import { loadModel } from './load.ts';
-import { Service } from './service.ts';
+import { startService } from './start.ts';
 
 /** What a dedicated worker's global has, without the DOM library's idea that it is a window. */
 interface WorkerScope {
@@ -13,16 +11,7 @@ interface WorkerScope {
 
 const scope = self as unknown as WorkerScope;
 
-const service = new Service(
-  (message) => scope.postMessage(message),
-  (message, onProgress, signal) =>
-    loadModel(message, onProgress, signal, {
-      fetch: (input, init) => fetch(input, init),
-      // Not there outside of secure contexts.
-      caches: typeof caches === 'undefined' ? null : caches,
-      wasm: { url: message.wasmUrl ?? new URL(asyncifyWasm, import.meta.url).href },
-    }),
-);
+const service = startService((message) => scope.postMessage(message));
 
 scope.onmessage = (event) => service.receive(event.data);
 scope.onmessageerror = () => {

@@ -309,7 +309,11 @@ async function openSession(
  * `signal`, and a `WorkerError` where the worker does not start.
  */
 export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
-  const checked = checkOptions(options);
+  return openEngine(checkOptions(options));
+}
+
+/** The same with options that were checked, as far as can be done without the formats. */
+export async function openEngine(checked: CheckedOptions): Promise<Engine> {
   if (checked.format.reasoningParser || checked.format.toolParser) {
     const { checkFormatNames } = await import('../chat/format.ts');
     await checkFormatNames(checked.format);
