@@ -37,8 +37,29 @@ export type Dtype = 'auto' | 'fp32' | 'fp16' | 'q8' | 'q4' | 'q4f16' | 'int8' | 
 /** What computes the logits. */
 export type BackendChoice =
   | { kind: 'onnx'; device: DeviceChoice; dtype: Dtype }
+  | WebLlmChoice
   /** Replays given outputs through the real worker, protocol and page. For tests of everything but the model. */
   | { kind: 'scripted'; turns: ScriptedTurn[] };
+
+/**
+ * How web-llm is driven: `pipeline` leaves the logits on the GPU, by names that are private to some versions of it;
+ * `public` has them in memory with each token, by names that all have; `auto`: the first where the names are there.
+ */
+export type WebLlmRoute = 'auto' | 'pipeline' | 'public';
+
+/** MLC's runtime, which the application has installed. */
+export interface WebLlmChoice {
+  kind: 'web-llm';
+  /** Absolute URL of the package's module. */
+  module: string;
+  /** Id of the model in web-llm's list, which then says where its files are, whatever the load says; else `null`. */
+  listed: string | null;
+  /** Absolute URL of the compiled model; `null`: as web-llm's list says. */
+  modelLib: string | null;
+  /** Tokens of prompt and answer together; `null`: as the model's record or configuration says. */
+  contextLength: number | null;
+  route: WebLlmRoute;
+}
 
 /**
  * One answer of the scripted backend, given out in the order of the requests (round and round).

@@ -6,6 +6,7 @@ import { textConfig } from './backends/onnx/graph.ts';
 import { type Preparation, prepareOnnx } from './backends/onnx/preparation.ts';
 import { configureRuntime, type WasmSource } from './backends/onnx/runtime.ts';
 import { ScriptedBackend, type ScriptedModel, ScriptedTurns } from './backends/scripted/backend.ts';
+import type { WebLlmLoad } from './backends/web-llm/load.ts';
 import { type ModelFiles, openModelFiles } from './cache/files.ts';
 import { Drafts } from './drafts/drafts.ts';
 import { Constraints } from './grammar/constraints.ts';
@@ -25,7 +26,11 @@ export interface LoadEnvironment {
   fetch: typeof fetch;
   caches: CacheStorage | null;
   wasm: WasmSource;
+  /** Imports an ES module by its URL; unset: as the platform does. */
+  importModule?: (url: string) => Promise<unknown>;
 }
+
+const importModule = (url: string): Promise<unknown> => import(/* @vite-ignore */ url);
 
 /**
  * Fetches a model's files, builds tokenizer, template and token table, and starts the backend. What takes long comes at
@@ -43,9 +48,10 @@ export async function loadModel(
   signal: AbortSignal,
   environment: LoadEnvironment,
 ): Promise<{ model: Model; backend: Backend }> {
+  const mlc = await prepareMlc(message, environment);
   // Where one part fails, the others need not be downloaded to their end.
   const failed = new AbortController();
-  const files = openModelFiles(message.model, {
+  const files = openModelFiles(mlc?.source ?? message.model, {
     fetch: (url, init) => environment.fetch(url, init),
     caches: environment.caches,
     onProgress,
@@ -57,7 +63,7 @@ export async function loadModel(
     prepared = prepareOnnx(files, message.backend.device, message.backend.dtype);
   }
   try {
-    return await startModel(message, files, prepared, onProgress);
+    return await startModel(message, files, { prepared, mlc }, onProgress, signal);
   } catch (error) {
     failed.abort();
     throw error;
@@ -67,14 +73,14 @@ export async function loadModel(
 async function startModel(
   message: LoadMessage,
   files: ModelFiles,
-  prepared: Preparation | undefined,
+  { prepared, mlc }: { prepared: Preparation | undefined; mlc: WebLlmLoad | null },
   onProgress: (progress: LoadProgress) => void,
+  signal: AbortSignal,
 ): Promise<{ model: Model; backend: Backend }> {
-  const [config, tokenizerJson, tokenizerConfig, generationConfig, templateFile] = await Promise.all([
-    files.json('config.json'),
+  const [{ config, generation }, tokenizerJson, tokenizerConfig, templateFile] = await Promise.all([
+    mlc ? mlc.configurations(files) : configurations(files),
     files.json('tokenizer.json'),
     files.optionalJson('tokenizer_config.json').then((found) => found ?? {}),
-    files.optionalJson('generation_config.json').then((found) => found ?? {}),
     files.optionalText('chat_template.jinja'),
   ]);
   onProgress({ phase: 'tokenizer', file: null, loaded: 0, total: 0 });
@@ -83,7 +89,7 @@ async function startModel(
   const written = new WrittenOutputs(table);
   const template = new ChatTemplate(tokenizer, tokenizerConfig, templateFile, written);
   const vocabularySize = table.flags.length;
-  const eosTokenIds = eosIds(config, generationConfig, tokenizer.tokenizer.eos_token_id, vocabularySize);
+  const eosTokenIds = eosIds(config, generation, tokenizer.tokenizer.eos_token_id, vocabularySize);
   const contextLength = contextLengthOf(config, tokenizerConfig);
 
   let createBackend: () => Promise<Backend>;
@@ -96,6 +102,8 @@ async function startModel(
     };
     const turns = new ScriptedTurns(message.backend.turns, scripted);
     createBackend = async () => new ScriptedBackend(turns, scripted);
+  } else if (message.backend.kind === 'web-llm') {
+    createBackend = () => mlc!.createBackend(vocabularySize, onProgress, signal);
   } else {
     const { device, dtype } = message.backend;
     createBackend = () => {
@@ -108,13 +116,13 @@ async function startModel(
   }
   const backend = await createBackend();
   const report: ModelReport = {
-    id: idOf(message.model),
+    id: mlc?.listed ?? idOf(message.model),
     modelType: typeof config.model_type === 'string' ? config.model_type : 'unknown',
     vocabularySize,
     contextLength: backend.capacity,
     eosTokenIds,
     chatTemplate: template.source,
-    defaults: samplingDefaults(generationConfig),
+    defaults: samplingDefaults(generation),
   };
   const constraints = new Constraints({
     table,
@@ -122,9 +130,30 @@ async function startModel(
     eosTokenIds,
     encode: (text) => tokenizer.encode(text),
   });
-  // A script says what each pass gives, one token after another.
-  const drafts = message.drafts === false || message.backend.kind === 'scripted' ? null : new Drafts();
+  // A script says what each pass gives, one token after another; web-llm keeps the logits of one token a pass.
+  const canDraft = message.backend.kind === 'onnx';
+  const drafts = message.drafts === false || !canDraft ? null : new Drafts();
   return { model: { report, template, table, constraints, drafts, createBackend }, backend };
+}
+
+/** Fetched with what it needs only by those who use it. */
+async function prepareMlc(
+  { model, backend }: LoadMessage,
+  environment: LoadEnvironment,
+): Promise<WebLlmLoad | null> {
+  if (backend.kind !== 'web-llm') return null;
+  const { WebLlmLoad } = await import('./backends/web-llm/load.ts');
+  return WebLlmLoad.prepare(model, backend, environment.importModule ?? importModule);
+}
+
+async function configurations(
+  files: ModelFiles,
+): Promise<{ config: Record<string, unknown>; generation: Record<string, unknown> }> {
+  const [config, generation] = await Promise.all([
+    files.json('config.json'),
+    files.optionalJson('generation_config.json'),
+  ]);
+  return { config, generation: generation ?? {} };
 }
 
 function idOf(source: ModelSource): string {

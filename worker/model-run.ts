@@ -3,10 +3,11 @@ import type { TokenLogprobs } from '../src/protocol.ts';
 import type { Backend, Logits, NextStep } from './backends/backend.ts';
 import { KnownSequence, type PrefixCache, prefixBudget } from './cache/prefix.ts';
 import type { Costs } from './drafts/drafter.ts';
+import { DrawnSampler } from './sampling/drawn-sampler.ts';
+import type { AnySampler } from './sampling/for-backend.ts';
 import type { GpuRow } from './sampling/gpu/reducer.ts';
 import { GpuSampler } from './sampling/gpu/sampler.ts';
 import { logprobsOfRow, logprobsOnGpu } from './sampling/logprobs.ts';
-import type { Sampler } from './sampling/sampler.ts';
 
 /**
  * The sequence of one request and the logits of its last position. Drafts are read ahead: their logits are there when
@@ -167,8 +168,11 @@ export class ModelRun {
 
   /** Resolves when the logits after the last token fed are there; until then the device may be at work. */
   async settled(): Promise<void> {
-    const { reducer } = this.#backend;
-    await (reducer ? this.#guard(() => reducer.settled()) : this.#guard(() => this.#readRow()));
+    const { reducer, sampler } = this.#backend;
+    const device = reducer ?? sampler;
+    await this.#guard(async () => {
+      await (device ? device.settled() : this.#readRow());
+    });
   }
 
   /**
@@ -178,7 +182,7 @@ export class ModelRun {
    * @param goesOn whether the device shall begin to read the token before it is known here, where it can
    */
   async choose(
-    sampler: Sampler | GpuSampler,
+    sampler: AnySampler,
     mask: Uint32Array | null,
     vocabularySize: number,
     goesOn = false,
@@ -187,6 +191,7 @@ export class ModelRun {
     this.#measured = null;
     const id = await this.#guard(async () => {
       const read = async () => (await this.#readRow()).subarray(0, vocabularySize);
+      if (sampler instanceof DrawnSampler) return sampler.next(this.#lastLogits(), mask, read);
       if (!(sampler instanceof GpuSampler)) return sampler.next(await read(), mask);
       const canGoOn = goesOn && sampler.choosesAlone && this.#ahead.length === 0;
       const next = canGoOn ? this.#sequence?.next : null;

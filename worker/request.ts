@@ -14,10 +14,9 @@ import type { ChoiceConstraint } from './grammar/constraint.ts';
 import type { Model } from './model.ts';
 import { ModelRun } from './model-run.ts';
 import { RequestClock } from './request-clock.ts';
-import { GpuSampler } from './sampling/gpu/sampler.ts';
+import { type AnySampler, samplerFor } from './sampling/for-backend.ts';
 import { resolveSampling } from './sampling/options.ts';
 import { freshSeed } from './sampling/random.ts';
-import { Sampler } from './sampling/sampler.ts';
 import { nextTurn, takeTurns } from './turn.ts';
 
 /** From each state those that may follow. Aborts and faults are the transitions to `ending`. */
@@ -234,9 +233,16 @@ export class GenerateRequest {
       }) ?? [];
     if (index > 0) await this.#repeatPrompt(run, begin);
     else await this.#prefill(run, begin);
-    const { reducer, report } = prefixes.backend;
-    const given = [sampling, seed, index, prompt, this.#job.logitBias] as const;
-    const sampler = reducer ? new GpuSampler(reducer, ...given) : new Sampler(...given);
+    const { report } = prefixes.backend;
+    const { logitBias: bias, logprobs = null } = this.#job;
+    const sampler = samplerFor(prefixes.backend, {
+      options: sampling,
+      seed,
+      stream: index,
+      prompt,
+      bias,
+      reads: logprobs !== null,
+    });
     const constraint = constrain?.() ?? null;
     // After the first rest it is known whether the others have runs of their own.
     const rests = () =>
@@ -304,7 +310,7 @@ export class GenerateRequest {
       limit,
       rests,
     }: {
-      sampler: Sampler | GpuSampler;
+      sampler: AnySampler;
       constraint: ChoiceConstraint | null;
       drafter: Drafter | null;
       ends: EndTokens;

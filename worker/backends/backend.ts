@@ -19,6 +19,30 @@ export interface Logits {
   release(): void;
 }
 
+/** How a runtime's own sampler is to draw one token. */
+export interface Draw {
+  /** Bit `id % 32` of word `id / 32`: whether a token may come; `null` lets all of the vocabulary. */
+  mask: Uint32Array | null;
+  /** 0 takes the best token. */
+  temperature: number;
+  topP: number;
+  /** Of the logits of `repeated`. Never together with `offsets`. */
+  repetitionPenalty: number;
+  repeated: ReadonlySet<number>;
+  /** Added to the logits of these tokens. */
+  offsets: ReadonlyMap<number, number>;
+  /** Of its random numbers: from 1 to 2^31 - 2. */
+  seed: number;
+}
+
+/** A sampler that a runtime brings along, which leaves the logits on the device. */
+export interface RuntimeSampler {
+  /** Resolves when the device is done with all that it was given. */
+  settled(): Promise<void>;
+  /** Draws from the last row, and may change it. Throws an `InvalidLogitsError` where no token comes that may. */
+  draw(logits: Logits, draw: Draw): Promise<number>;
+}
+
 /** The step over a token that the device has chosen itself, begun before anybody has read the token. */
 export interface NextStep {
   /** Where the backend's reducer is to write the token. */
@@ -43,6 +67,8 @@ export interface Sequence {
   forward(ids: readonly number[], rows?: number): Promise<Logits>;
   /** `null` where it has to know the token, and where its cache would have to grow; unset where that is always so. */
   readonly next?: NextStep | null;
+  /** False once another sequence has its memory; unset where each has its own. */
+  readonly isAlive?: boolean;
   /** Forgets all but the first `length` tokens. Only where the backend `canTruncate`. */
   truncate(length: number): Promise<void>;
   close(): void;
@@ -66,6 +92,8 @@ export interface Backend {
   readonly prefillPiece: number;
   /** Reduces rows of logits to what a sampler needs of them; `null` where rows are read. Goes with the backend. */
   readonly reducer: RowReducer | null;
+  /** The runtime's own sampler; unset or `null` where it has none that keeps the logits on the device. */
+  readonly sampler?: RuntimeSampler | null;
   /** Settles with a `DeviceLostError` if the device goes; never settles otherwise. */
   readonly lost: Promise<Error>;
   /** Opens an empty sequence. */

@@ -36,6 +36,7 @@ export class PrefixCache {
     let best: KnownSequence | null = null;
     let shared = 0;
     for (const sequence of this.#kept) {
+      if (!sequence.isSound) continue;
       const common = commonLength(sequence.ids, prompt, prompt.length - 1);
       // A state that can't be cut back serves only prompts that go on from its end.
       if (common > shared && (canTruncate || common === sequence.ids.length)) {
@@ -65,8 +66,17 @@ export class PrefixCache {
       sequence.close();
       return;
     }
+    this.#dropDead();
     this.#kept.push(sequence);
     this.#evict(this.#budget, 1);
+  }
+
+  #dropDead(): void {
+    const dead = this.#kept.filter(({ isSound }) => !isSound);
+    for (const sequence of dead) {
+      this.#kept.splice(this.#kept.indexOf(sequence), 1);
+      sequence.close();
+    }
   }
 
   /** `null` where there is no room beside the original, which then serves itself. */
@@ -112,9 +122,9 @@ export class KnownSequence {
     return this.#sequence.bytes;
   }
 
-  /** False after an error and while a pass runs, whose end nobody has waited for. */
+  /** False after an error, while a pass runs whose end nobody has waited for, and once its memory is another's. */
   get isSound(): boolean {
-    return !this.#isBusy && !this.#hasFailed;
+    return !this.#isBusy && !this.#hasFailed && this.#sequence.isAlive !== false;
   }
 
   async forward(ids: readonly number[], rows: number): Promise<Logits> {

@@ -40,9 +40,14 @@ export function replaceModel(replacement: Replacement): void {
     return {
       ...message,
       model: { kind: 'files', id: idOf(message.model), files },
-      // The embedded model has one form of weights.
-      backend: turns ? { kind: 'scripted', turns } : ({ ...message.backend, dtype: 'auto' } as BackendChoice),
+      backend: turns ? { kind: 'scripted', turns } : onOnnx(message.backend),
     };
+  }
+
+  /** The embedded model has one form of weights, and none for web-llm. */
+  function onOnnx(backend: BackendChoice): BackendChoice {
+    if (backend.kind === 'web-llm') return { kind: 'onnx', device: 'auto', dtype: 'auto' };
+    return backend.kind === 'onnx' ? { ...backend, dtype: 'auto' } : backend;
   }
 
   function idOf(model: ModelSource): string {

@@ -123,7 +123,7 @@ export async function openDevice(adapter: GPUAdapter, subgroupsFrom: number): Pr
 }
 
 /** Counts what is alive on a device. WebGPU does not say, and a leak shows nowhere else. */
-function countBuffers(device: GPUDevice): () => GpuMemory {
+export function countBuffers(device: GPUDevice): () => GpuMemory {
   const live = { buffers: 0, bytes: 0 };
   const createBuffer = device.createBuffer.bind(device);
   device.createBuffer = (descriptor) => {
