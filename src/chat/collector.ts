@@ -20,6 +20,8 @@ interface CollectedCall {
 
 interface CollectedChoice {
   reasoning: string;
+  /** `null` where no delta has the field. */
+  reasoningContent: string | null;
   content: string;
   refusal: string;
   calls: Map<number, CollectedCall>;
@@ -33,8 +35,8 @@ interface CollectedChoice {
 }
 
 /**
- * Puts chunks together to the completion that they stream. Takes chunks of any OpenAI-compatible server,
- * also those that call reasoning `reasoning_content`.
+ * Puts chunks together to the completion that they stream, of any OpenAI-compatible server. Reasoning stands in the
+ * message where the deltas have it: in `reasoning`, in `reasoning_content`, or in both.
  */
 export class CompletionCollector {
   readonly #choices = new Map<number, CollectedChoice>();
@@ -84,6 +86,7 @@ export class CompletionCollector {
     if (!choice) {
       choice = {
         reasoning: '',
+        reasoningContent: null,
         content: '',
         refusal: '',
         calls: new Map(),
@@ -96,7 +99,10 @@ export class CompletionCollector {
       };
       this.#choices.set(index, choice);
     }
-    choice.reasoning += delta.reasoning ?? delta.reasoning_content ?? '';
+    choice.reasoning += delta.reasoning ?? '';
+    if (delta.reasoning_content !== undefined) {
+      choice.reasoningContent = (choice.reasoningContent ?? '') + (delta.reasoning_content ?? '');
+    }
     choice.content += delta.content ?? '';
     choice.refusal += delta.refusal ?? '';
     for (const call of delta.tool_calls ?? []) addCall(choice.calls, call);
@@ -157,6 +163,7 @@ function finished(index: number, choice: CollectedChoice): ChatCompletionChoice 
       role: 'assistant',
       content: choice.content || null,
       reasoning: choice.reasoning || null,
+      ...(choice.reasoningContent !== null && { reasoning_content: choice.reasoningContent || null }),
       refusal: choice.refusal || null,
       ...(whole.length > 0 && { tool_calls: whole }),
     },

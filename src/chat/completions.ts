@@ -41,8 +41,6 @@ export class Completions {
     const ready = whenReady(this.#host, options.signal);
     if (ready) await ready;
     const stream = startAnswer(this.#host, request, options);
-    if (request.stream) return stream;
-    const completion = await collectCompletion(stream);
-    return request.placement?.completion(completion) ?? completion;
+    return request.stream ? stream : collectCompletion(stream);
   }
 }

@@ -91,8 +91,10 @@ function checkFields(message: Fields, role: Role, path: string): void {
 }
 
 function readAssistant(message: Fields, path: string, read: TemplateMessage): TemplateMessage {
-  const reasoning =
-    optionalText(message, 'reasoning', path) ?? optionalText(message, 'reasoning_content', path);
+  const newer = optionalText(message, 'reasoning', path);
+  const older = optionalText(message, 'reasoning_content', path);
+  // Some servers fill one of them and leave the other empty.
+  const reasoning = newer || older || (newer ?? older);
   const calls = readCalls(message.tool_calls, `${path}.tool_calls`);
   if (reasoning !== undefined) read.reasoning = reasoning;
   if (calls.length > 0) read.tool_calls = calls;

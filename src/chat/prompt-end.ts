@@ -43,6 +43,14 @@ export function readPromptEnd(
       "'continue_final_message' needs a last message of the assistant's with content or reasoning, and without calls.",
     );
   }
+  // Templates that take blocks of reasoning out of the content would leave out the other one.
+  if (last?.reasoning && /^\s*<think>/.test(last.content ?? '')) {
+    throw badValue(
+      'continue_final_message',
+      "'continue_final_message' can't go on with a message that has its reasoning twice, in 'reasoning' and between " +
+        '<think> tags in its content; put both into one.',
+    );
+  }
   const promptEnd = last?.content ? 'content' : 'reasoning';
   if (promptEnd === 'content' && constraint?.content) {
     throw badValue(

@@ -1,4 +1,4 @@
-import type { ChatCompletion, ChatCompletionChunk } from './types.ts';
+import type { ChatCompletionChunk } from './types.ts';
 
 /**
  * Where an answer has its reasoning: in the field `reasoning`, in `reasoning_content`, in both, or in the content
@@ -32,20 +32,11 @@ export class ReasoningPlacement {
     );
   }
 
-  /** A completion that was collected of the chunks. */
-  completion(completion: ChatCompletion): ChatCompletion {
-    if (this.#field === 'content') return completion;
-    const choices = completion.choices.map((choice) => {
-      const { reasoning } = choice.message;
-      const kept = this.#field === 'both' ? reasoning : null;
-      return { ...choice, message: { ...choice.message, reasoning: kept, reasoning_content: reasoning } };
-    });
-    return { ...completion, choices };
-  }
-
   #renamed(chunk: ChatCompletionChunk): ChatCompletionChunk {
     const choices = chunk.choices.map((choice) => {
       const { reasoning, ...delta } = choice.delta;
+      // The first delta names the field: answers have it without any reasoning, too.
+      if (delta.role) return { ...choice, delta: { ...delta, reasoning_content: null } };
       if (reasoning === undefined) return choice;
       const kept = this.#field === 'both' ? { reasoning } : {};
       return { ...choice, delta: { ...delta, ...kept, reasoning_content: reasoning } };

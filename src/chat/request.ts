@@ -1,6 +1,7 @@
-import { BadRequestError, ModelNotFoundError } from '../errors.ts';
+import { ModelNotFoundError } from '../errors.ts';
 import type { GenerateJob, SamplingOptions } from '../protocol.ts';
 import { type ConstraintContext, readConstraint } from './constraint.ts';
+import { checkFieldNames } from './field-names.ts';
 import {
   badType,
   badValue,
@@ -51,63 +52,6 @@ export interface PreparedRequest {
   /** Calls in the assistant messages, for call ids that count on. */
   callsInHistory: number;
 }
-
-/** Fields of a request that have an effect. */
-export const honoured: ReadonlySet<string> = new Set([
-  'messages',
-  'model',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'max_tokens',
-  'max_completion_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'min_p',
-  'repetition_penalty',
-  'presence_penalty',
-  'frequency_penalty',
-  'seed',
-  'stop',
-  'n',
-  'stream',
-  'stream_options',
-  'chat_template_kwargs',
-  'include_reasoning',
-  'include_details',
-  'reasoning_effort',
-  'response_format',
-  'structured_outputs',
-  'thinking_token_budget',
-  'logprobs',
-  'top_logprobs',
-  'logit_bias',
-  'stop_token_ids',
-  'min_tokens',
-  'ignore_eos',
-  'return_token_ids',
-  'add_generation_prompt',
-  'continue_final_message',
-  'echo',
-  'skip_special_tokens',
-  'reasoning_field',
-]);
-
-/** Bookkeeping of a hosted service; nothing here depends on it. */
-export const withoutEffect: ReadonlySet<string> = new Set([
-  'user',
-  'metadata',
-  'store',
-  'safety_identifier',
-  'prompt_cache_key',
-]);
-
-/** Values by which a client says that it does not want what is not there. */
-const neutral: Readonly<Record<string, readonly string[]>> = {
-  modalities: ['["text"]'],
-  service_tier: ['"auto"', '"default"'],
-};
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
@@ -169,18 +113,6 @@ export function prepareRequest(body: unknown, context: RequestContext): Prepared
     declaredTools: tools.declared,
     callsInHistory: messages.reduce((count, message) => count + (message.tool_calls?.length ?? 0), 0),
   };
-}
-
-function checkFieldNames(body: Fields): void {
-  for (const [name, value] of Object.entries(body)) {
-    // Clients send null and undefined for what they leave unset.
-    if (honoured.has(name) || withoutEffect.has(name) || value === undefined || value === null) continue;
-    if (neutral[name]?.includes(JSON.stringify(value))) continue;
-    throw new BadRequestError(`'${name}' is not a field that this engine supports; remove it.`, {
-      param: name,
-      code: 'unsupported_parameter',
-    });
-  }
 }
 
 /** The id that a request names must be the loaded model's. */

@@ -73,9 +73,7 @@ export class RemoteCompletions {
       const events = await server.events(path, request.body, lifetime.signal, () => report('prefilling'));
       report('decoding');
       const stream = streamOf(chunksOf(events, request, lifetime), lifetime.controller);
-      if (request.stream) return stream;
-      const completion = await collectCompletion(stream);
-      return request.placement?.completion(completion) ?? completion;
+      return request.stream ? stream : await collectCompletion(stream);
     } catch (error) {
       lifetime.end();
       throw error;

@@ -1,7 +1,6 @@
 import { CompletionCollector } from '../chat/collector.ts';
 import type {
   ChatCompletion,
-  ChatCompletionChoice,
   ChatCompletionChunk,
   ChatCompletionMessageParam,
   ChatCompletionToolCall,
@@ -33,7 +32,7 @@ export async function runLoop(
   params: RunToolsParams,
   { maxRounds = defaultRounds, onProgress, ...options }: LoopOptions,
 ): Promise<ToolRunResult> {
-  checkParams(engine, params, maxRounds);
+  checkParams(engine, params);
   const { tools, messages, ...request } = params;
   const loop = new ToolLoop(new ToolBox(tools), options);
   options.messages.push(...messages);
@@ -58,13 +57,16 @@ export async function runLoop(
   }
 }
 
+/** Texts of an answer, wherever its reasoning stood. */
+type SaidText = Pick<ToolRunResult, 'content' | 'reasoning'>;
+
 /** One run, round by round. */
 class ToolLoop {
   readonly tools: ToolBox;
   readonly #options: Pick<LoopOptions, 'signal' | 'messages' | 'emit'>;
   readonly #usage: ToolRunUsage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
   readonly #aborted: Promise<never>;
-  #answer: ChatCompletionChoice['message'] | null = null;
+  #answer: SaidText = { content: null, reasoning: null };
   #dropped: ToolRunResult['dropped'] = [];
 
   constructor(tools: ToolBox, options: Pick<LoopOptions, 'signal' | 'messages' | 'emit'>) {
@@ -90,26 +92,28 @@ class ToolLoop {
     const choice = completion.choices[0];
     if (!choice) throw new BadRequestError('The answer has no choice.', { code: 'no_choice' });
     const { message, finish_reason: finishReason } = choice;
-    this.#answer = message;
+    this.#answer = {
+      content: message.content,
+      reasoning: message.reasoning ?? message.reasoning_content ?? null,
+    };
     emit({ type: 'round-end', round, completion });
     const cut = choice.incomplete_tool_calls ?? [];
     const calls = (message.tool_calls ?? []).map((call, index) => withId(call, round, index));
     const wasCut = cut.length > 0 || finishReason === 'length' || finishReason === 'content_filter';
     if (wasCut || calls.length === 0) {
-      messages.push(historyMessage(message, []));
+      messages.push(historyMessage(this.#answer, []));
       this.#drop(round, calls, cut);
       if (!wasCut) return 'answered';
       return finishReason === 'length' ? 'length' : 'incomplete';
     }
-    await this.#runCalls(round, message, calls);
+    await this.#runCalls(round, this.#answer, calls);
     return null;
   }
 
   end(rounds: number, reason: ToolRunEnd): ToolRunResult {
     const result: ToolRunResult = {
       reason,
-      content: this.#answer?.content ?? null,
-      reasoning: this.#answer?.reasoning ?? null,
+      ...this.#answer,
       rounds,
       messages: [...this.#options.messages],
       dropped: this.#dropped,
@@ -135,15 +139,11 @@ class ToolLoop {
   }
 
   /** All at once; their results in the order of the calls. After an abort those that had not ended have failed. */
-  async #runCalls(
-    round: number,
-    message: ChatCompletionChoice['message'],
-    calls: ChatCompletionToolCall[],
-  ): Promise<void> {
+  async #runCalls(round: number, said: SaidText, calls: ChatCompletionToolCall[]): Promise<void> {
     const { signal, messages } = this.#options;
     const contents = await Promise.all(calls.map((call, index) => this.#runCall(round, index, call)));
     messages.push(
-      historyMessage(message, calls),
+      historyMessage(said, calls),
       ...calls.map(({ id }, index) => ({
         role: 'tool' as const,
         tool_call_id: id,
@@ -206,7 +206,7 @@ function* deltaEvents(round: number, chunk: ChatCompletionChunk): Generator<Tool
 
 /** The message as it goes back to the model, reasoning included: templates decide what of it to keep. */
 function historyMessage(
-  { content, reasoning }: ChatCompletionChoice['message'],
+  { content, reasoning }: SaidText,
   calls: ChatCompletionToolCall[],
 ): ChatCompletionMessageParam {
   return {
@@ -222,15 +222,12 @@ function withId(call: ChatCompletionToolCall, round: number, index: number): Cha
   return call.id ? call : { ...call, id: `call_${round}_${index}` };
 }
 
-function checkParams(engine: ToolRunEngine, params: RunToolsParams, maxRounds: number): void {
+function checkParams(engine: ToolRunEngine, params: RunToolsParams): void {
   if (typeof engine?.chat?.completions?.create !== 'function') {
     throw bad('engine', "'engine' must be an engine, with chat.completions.create.");
   }
   if (typeof params !== 'object' || params === null) {
     throw bad('params', "The second argument must be an object with 'messages' and 'tools'.");
-  }
-  if (!Number.isInteger(maxRounds) || maxRounds < 1) {
-    throw bad('maxRounds', `'maxRounds' must be a whole number from 1 on; got ${maxRounds}.`);
   }
   if (!Array.isArray(params.messages)) throw bad('messages', "'messages' must be an array of messages.");
   const given: Partial<Record<string, unknown>> = { ...params };

@@ -1,3 +1,5 @@
+import { badValue, shown } from '../chat/fields.ts';
+import { checkOptionNames, checkRequestOptions } from '../chat/request-options.ts';
 import { ChunkQueue } from '../chat/stream.ts';
 import type { ChatCompletionMessageParam } from '../chat/types.ts';
 import type {
@@ -55,6 +57,7 @@ export class ToolRun implements AsyncIterable<ToolRunEvent> {
     params: RunToolsParams,
     { signal, ...options }: RunToolsOptions,
   ): Promise<ToolRunResult> {
+    checkRunOptions({ signal, ...options });
     const forwardAbort = () => this.controller.abort(signal?.reason);
     if (signal?.aborted) forwardAbort();
     signal?.addEventListener('abort', forwardAbort);
@@ -70,6 +73,19 @@ export class ToolRun implements AsyncIterable<ToolRunEvent> {
       signal?.removeEventListener('abort', forwardAbort);
     }
   }
+}
+
+const optionNames = ['maxRounds', 'signal', 'onProgress'];
+
+function checkRunOptions({ maxRounds, ...options }: RunToolsOptions): void {
+  if (maxRounds !== undefined && (!Number.isInteger(maxRounds) || maxRounds < 1)) {
+    throw badValue('maxRounds', `'maxRounds' must be a whole number from 1 on; got ${shown(maxRounds)}.`);
+  }
+  if ('incompleteToolCalls' in options && options.incompleteToolCalls !== undefined) {
+    throw badValue('incompleteToolCalls', "'incompleteToolCalls' is for runTools to set; remove it.");
+  }
+  checkOptionNames(options, optionNames);
+  checkRequestOptions(options);
 }
 
 /**

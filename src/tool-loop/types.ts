@@ -82,7 +82,7 @@ export interface RunToolsParams
   tools: readonly RunnableTool[];
 }
 
-export interface RunToolsOptions extends RequestOptions {
+export interface RunToolsOptions extends Omit<RequestOptions, 'incompleteToolCalls'> {
   /** The most answers of the model; default 10. The calls of the last one are run, and their results not read. */
   maxRounds?: number;
 }

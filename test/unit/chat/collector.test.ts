@@ -57,7 +57,8 @@ describe('collectCompletion', () => {
           message: {
             role: 'assistant',
             content: null,
-            reasoning: 'Hm.',
+            reasoning: null,
+            reasoning_content: 'Hm.',
             refusal: null,
             tool_calls: [
               { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } },
@@ -71,6 +72,25 @@ describe('collectCompletion', () => {
       ],
       usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 },
     });
+  });
+
+  it.each([
+    [{ reasoning: 'Hm' }, { reasoning: 'Hm' }],
+    [{ reasoning_content: 'Hm' }, { reasoning: null, reasoning_content: 'Hm' }],
+    [
+      { reasoning: 'Hm', reasoning_content: 'Hm' },
+      { reasoning: 'Hm', reasoning_content: 'Hm' },
+    ],
+    [
+      { reasoning: '', reasoning_content: 'Hm' },
+      { reasoning: null, reasoning_content: 'Hm' },
+    ],
+    [{ reasoning_content: null }, { reasoning: null, reasoning_content: null }],
+  ])('puts reasoning where the deltas have it: %j', async (delta, expected) => {
+    const { choices } = await collectCompletion(
+      stream({ index: 0, delta, finish_reason: null }, { index: 0, delta: {}, finish_reason: 'stop' }),
+    );
+    expect(choices[0]!.message).toEqual({ role: 'assistant', content: null, refusal: null, ...expected });
   });
 
   it('sorts interleaved choices by index and joins logprobs', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ToolStrictness } from '../../../src/chat/constraint.ts';
 import { prepareRequest } from '../../../src/chat/request.ts';
+import { context } from './context.ts';
 
 const parameters = { type: 'object', properties: { a: { type: 'string' } } };
 const tool = (name: string, strict?: boolean) => ({
@@ -12,16 +13,10 @@ function constraintOf(
   body: object,
   { toolStrictness = 'auto' as ToolStrictness, strictToolCalling = true } = {},
 ) {
-  const context = {
-    modelId: 'tiny',
-    vocabularySize: 2048,
-    toolCalling: true,
-    toolsUnavailable: null,
-    format: { reasoning: 'qwen3', tools: 'hermes' },
-    toolStrictness,
-    strictToolCalling,
-  };
-  return prepareRequest({ messages: [{ role: 'user', content: 'Hi' }], ...body }, context).job.constraint;
+  return prepareRequest(
+    { messages: [{ role: 'user', content: 'Hi' }], ...body },
+    { ...context, toolStrictness, strictToolCalling },
+  ).job.constraint;
 }
 
 const schemas = (constraint: ReturnType<typeof constraintOf>) =>

@@ -1,7 +1,7 @@
 /** docs/api.md names each field of a request, and no other. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { honoured, withoutEffect } from '../../../src/chat/request.ts';
+import { honoured, withoutEffect } from '../../../src/chat/field-names.ts';
 import { textFields } from '../../../src/chat/text-request.ts';
 
 const document = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');

@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { prepareRequest, type RequestContext } from '../../../src/chat/request.ts';
+import { prepareRequest } from '../../../src/chat/request.ts';
 import { BadRequestError } from '../../../src/errors.ts';
+import { context } from './context.ts';
 
-const context: RequestContext = {
-  modelId: 'tiny',
-  vocabularySize: 2048,
-  toolCalling: true,
-  toolsUnavailable: null,
-  format: { reasoning: 'qwen3', tools: 'hermes' },
-  toolStrictness: 'auto' as const,
-  strictToolCalling: true,
-};
 const user = { role: 'user', content: 'Hi' };
 const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
 const calling = { role: 'assistant', content: null, tool_calls: [call] };
@@ -201,5 +193,19 @@ describe('messages', () => {
       { role: 'assistant', content: '', reasoning: 'Only thought.' },
     ]);
     expect(callsInHistory).toBe(3);
+  });
+
+  it.each([
+    [{ reasoning: '', reasoning_content: 'Hm' }, 'Hm'],
+    [{ reasoning: 'Hm', reasoning_content: '' }, 'Hm'],
+    [{ reasoning: 'new', reasoning_content: 'old' }, 'new'],
+    [{ reasoning: '', reasoning_content: null }, ''],
+    [{ reasoning: null, reasoning_content: '' }, ''],
+  ])('reads the reasoning of %j', (fields, reasoning) => {
+    const { job } = prepareRequest(
+      withMessages(user, { role: 'assistant', content: '', ...fields }),
+      context,
+    );
+    expect(job.messages[1]).toEqual({ role: 'assistant', content: '', reasoning });
   });
 });

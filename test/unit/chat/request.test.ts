@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { prepareRequest, type RequestContext } from '../../../src/chat/request.ts';
 import { BadRequestError, ModelNotFoundError } from '../../../src/errors.ts';
+import { context } from './context.ts';
 
-const context: RequestContext = {
-  modelId: 'tiny',
-  vocabularySize: 2048,
-  toolCalling: true,
-  toolsUnavailable: null,
-  format: { reasoning: 'qwen3', tools: 'hermes' },
-  toolStrictness: 'auto' as const,
-  strictToolCalling: true,
-};
 const user = { role: 'user', content: 'Hi' };
 const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
 
@@ -235,7 +227,42 @@ const rejected: [string, unknown, string, string, string][] = [
   ],
   ['effort', withUser({ reasoning_effort: 'huge' }), 'reasoning_effort', 'invalid_value', 'minimal'],
   ['include_reasoning', withUser({ include_reasoning: 'no' }), 'include_reasoning', 'invalid_type', ''],
-  ['unsupported field', withUser({ functions: [] }), 'functions', 'unsupported_parameter', 'remove it'],
+  ['unsupported field', withUser({ functions: [] }), 'functions', 'unsupported_parameter', 'tools'],
+  ['another modality', withUser({ modalities: ['audio'] }), 'modalities', 'unsupported_value', '["audio"]'],
+  [
+    'two modalities',
+    withUser({ modalities: ['text', 'audio'] }),
+    'modalities',
+    'unsupported_value',
+    '["text"], or absent',
+  ],
+  ['a modality that is no JSON', withUser({ modalities: 1n }), 'modalities', 'unsupported_value', 'a bigint'],
+  ['audio', withUser({ audio: { voice: 'a' } }), 'audio', 'unsupported_parameter', 'text only'],
+  [
+    'service tier',
+    withUser({ service_tier: 'flex' }),
+    'service_tier',
+    'unsupported_value',
+    '"auto" or "default"',
+  ],
+  [
+    'older names of vLLM',
+    withUser({ guided_json: {} }),
+    'guided_json',
+    'unsupported_parameter',
+    'structured_outputs',
+  ],
+  ['an unknown field that is no JSON', withUser({ big: 1n }), 'big', 'unsupported_parameter', 'remove it'],
+  [
+    'reasoning twice in what is gone on with',
+    withUser({
+      messages: [user, { role: 'assistant', reasoning: 'Hm', content: '<think>' }],
+      continue_final_message: true,
+    }),
+    'continue_final_message',
+    'invalid_value',
+    'put both into one',
+  ],
   ['misspelt field', withUser({ max_token: 5 }), 'max_token', 'unsupported_parameter', "'max_token'"],
 ];
 

@@ -6,6 +6,7 @@ import type { TokenprismError } from '../../../src/errors.ts';
 import type { EndOfStream, ParserEvent } from '../../../src/parser/events.ts';
 import type { Parser, ParserDelta } from '../../../src/parser/parser.ts';
 import type { DeviceReport, EndReason, FromWorker, GenerateJob, Timings } from '../../../src/protocol.ts';
+import { context } from './context.ts';
 
 /** Token `n` brings `script[n]`; the end of the stream brings `last`. */
 export class ScriptedParser implements Parser {
@@ -77,15 +78,7 @@ export type RequestMessage = WithoutRequest<
 >;
 
 export class ScriptedHost implements CompletionsHost {
-  readonly context = {
-    modelId: 'tiny',
-    vocabularySize: 2048,
-    toolCalling: true,
-    toolsUnavailable: null,
-    format: { reasoning: 'qwen3', tools: 'hermes' },
-    toolStrictness: 'auto' as const,
-    strictToolCalling: true,
-  };
+  readonly context = context;
   readonly prepareRequest = prepareRequest;
   readonly device = device;
   readonly eosTokenIds = [2041];

@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { prepareRequest, type RequestContext } from '../../../src/chat/request.ts';
+import { prepareRequest } from '../../../src/chat/request.ts';
+import { context } from './context.ts';
 
-const context: RequestContext = {
-  modelId: 'tiny',
-  vocabularySize: 2048,
-  toolCalling: true,
-  toolsUnavailable: null,
-  format: { reasoning: 'qwen3', tools: 'hermes' },
-  toolStrictness: 'auto' as const,
-  strictToolCalling: true,
-};
 const prepare = (fields: object) =>
   prepareRequest({ messages: [{ role: 'user', content: 'Hi' }], ...fields }, context);
 

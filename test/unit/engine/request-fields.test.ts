@@ -1,5 +1,6 @@
 /** Every request field that changes an answer, the whole way, in one table; and every one that is refused. */
 import { afterAll, describe, expect, it } from 'vitest';
+import { collectCompletion } from '../../../src/chat/collector.ts';
 import type { ChatCompletion, ChatCompletionChoice, ChatCompletionTool } from '../../../src/chat/types.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { eosTokenId, tokenizer } from '../worker/scripted.ts';
@@ -370,6 +371,19 @@ describe('request fields that are refused', () => {
     expect(error).toMatchObject({ name: 'BadRequestError', status: 400, param });
   });
 });
+
+it.each(['reasoning', 'reasoning_content', 'both', 'content'] as const)(
+  'a stream with reasoning_field %s collects to the whole answer',
+  async (reasoning_field) => {
+    for (const text of [said, 'Sun.']) {
+      const engine = await scriptedEngine([{ text }]);
+      const { choices } = await engine.chat.completions.create({ messages, reasoning_field });
+      const stream = await engine.chat.completions.create({ messages, reasoning_field, stream: true });
+      expect((await collectCompletion(stream)).choices).toEqual(choices);
+      await engine.close();
+    }
+  },
+);
 
 it('the engine says where reasoning stands, unless the request does', async () => {
   const engine = await scriptedEngine([{ text: said }], { reasoningField: 'reasoning_content' });

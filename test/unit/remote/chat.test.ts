@@ -184,11 +184,13 @@ describe('a request', () => {
         ...messages,
         { role: 'assistant', content: 'A', reasoning: 'r' },
         { role: 'assistant', content: 'B', reasoning_content: 's' },
+        { role: 'assistant', content: 'C', reasoning: '', reasoning_content: 't' },
       ],
     });
     expect(server.posts[0]!.body.messages.slice(1)).toEqual([
       { role: 'assistant', content: 'A', reasoning: 'r', reasoning_content: 'r' },
       { role: 'assistant', content: 'B', reasoning: 's', reasoning_content: 's' },
+      { role: 'assistant', content: 'C', reasoning: 't', reasoning_content: 't' },
     ]);
   });
 

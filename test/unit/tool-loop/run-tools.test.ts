@@ -240,9 +240,14 @@ describe('errors', () => {
     ['n', { n: 2 }, {}],
     ['temperature', { temperature: 9 }, {}],
     ['maxRounds', {}, { maxRounds: 0 }],
+    ['maxRound', {}, { maxRound: 3 }],
+    ['timeout', {}, { timeout: 3 }],
+    ['signal', {}, { signal: 3 }],
+    ['incompleteToolCalls', {}, { incompleteToolCalls: 'raw' }],
+    ['maxRounds', { maxRounds: 3 }, {}],
   ])('in %s are named before anything runs', async (param, params, options) => {
     const { engine, worker } = await serveTurns([answer]);
-    const run = runTools(engine, { messages, tools: [noting([])], ...params } as never, options);
+    const run = runTools(engine, { messages, tools: [noting([])], ...params } as never, options as never);
     await expect(run.result()).rejects.toBeInstanceOf(BadRequestError);
     await expect(run.result()).rejects.toMatchObject({ param });
     expect(worker.received.filter(({ type }) => type === 'generate')).toEqual([]);
@@ -253,6 +258,17 @@ describe('errors', () => {
 function withoutJson() {
   return { '~standard': { version: 1 as const, vendor: 'old', validate: (value: unknown) => ({ value }) } };
 }
+
+it.each(['reasoning', 'reasoning_content', 'both'] as const)(
+  'reasoning in %s is told and goes back to the model',
+  async (reasoning_field) => {
+    const { engine } = await serveTurns([`${thought}${weatherCall}`, answer]);
+    const run = runTools(engine, { messages, tools: [noting([])], reasoning_field });
+    const { messages: said } = await run.result();
+    expect(said[1]).toMatchObject({ role: 'assistant', reasoning: expect.stringMatching(/./) });
+    expect(said[1]).not.toHaveProperty('reasoning_content');
+  },
+);
 
 describe('what an application does wrong', () => {
   it('in a check that never ends does not outlive an abort', async () => {
