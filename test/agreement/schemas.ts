@@ -31,6 +31,8 @@ export function randomTools(random: Random): Tool[] {
 const NAMES = ['f', 'f2', 'note', 'get_x', 'a.b-c', 'Search/all', 'x_1'];
 
 function randomTool(random: Random, index: number): Tool {
+  const name = NAMES[(random.below(3) + 3 * index) % NAMES.length]!;
+  if (random.chance(0.2)) return { name, parameters: branches(random) };
   const parameters = objectSchema(random, 2);
   if (random.chance(0.25)) {
     const { properties } = parameters as { properties: Schema };
@@ -38,7 +40,29 @@ function randomTool(random: Random, index: number): Tool {
     properties.part = { $ref: '#/$defs/part' };
     if (random.chance(0.5)) properties.list = { $ref: '#/$defs/list' };
   }
-  return { name: NAMES[(random.below(3) + 3 * index) % NAMES.length]!, parameters };
+  return { name, parameters };
+}
+
+/** Alternatives with a key in common, whose value another key tells. */
+function branches(random: Random): Schema {
+  const keys = random.some(KEYS, 2);
+  const shared = keys.slice(0, random.between(1, 2));
+  const own = keys.slice(shared.length);
+  const count = random.between(2, 3);
+  const made = Array.from({ length: count }, (_, index) => {
+    const others = own.filter((_, at) => at % count === index);
+    const all = random.chance(0.5) ? [...shared, ...others] : [...others, ...shared];
+    const properties = Object.fromEntries(all.map((key) => [key, schema(random, random.below(3))]));
+    const required = random.chance(0.7) ? all : random.some(all, 0);
+    return {
+      type: 'object',
+      properties,
+      required,
+      ...(random.chance(0.7) && { additionalProperties: false }),
+    };
+  });
+  const type = random.chance(0.5) && { type: 'object' };
+  return { ...type, [random.chance(0.7) ? 'anyOf' : 'oneOf']: made };
 }
 
 /** A linked list: an object that may hold one of its own kind. */

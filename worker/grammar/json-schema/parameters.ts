@@ -1,5 +1,7 @@
 /** Arguments that are written as parameters, one after the other, in the format of a family. */
+import { coerceText } from '../../../src/parser/coercion.ts';
 import { type Schema, SchemaView } from '../../../src/parser/schema.ts';
+import { isOfType } from '../../../src/parser/schema-types.ts';
 import type { EbnfGrammar } from '../ebnf.ts';
 import type { LanguagePart, LanguageSpec } from '../guard/spec.ts';
 import { escapeRegex } from '../language/regex.ts';
@@ -62,7 +64,12 @@ export function parametersRule(
   const rules = new ValueRules(grammar, document, { ...options, notation: jsonNotation(grammar, escapes) });
   const { root } = document;
   const alternatives = root === false ? [] : rules.alternatives(root === true ? [] : [root]);
-  const writer = new ParameterWriter(rules, style, closer, new SchemaView(schema));
+  const view = new SchemaView(schema);
+  const hasBranches = alternatives.length > 1;
+  if (hasBranches && style.open('a', 'text') === style.open('a', 'json') && openKeys(view) > MOST_OPEN) {
+    rules.report({ keyword: 'anyOf', path: options.path });
+  }
+  const writer = new ParameterWriter(rules, style, closer, view, hasBranches);
   const found = alternatives.flatMap((nodes) => {
     if (!commonTypes(nodes).includes('object')) return [];
     const expression = writer.object(
@@ -85,6 +92,15 @@ export function parametersRule(
   return grammar.rule('parameters', [...new Set(found)].join(' | '));
 }
 
+/** Keys whose values may be open at once, up to which the parser tries all ways to read them. */
+const MOST_OPEN = 4;
+
+/** How many keys have values that may be texts or something else. */
+function openKeys(view: SchemaView): number {
+  const keys = Array.from(view.declaredKeys(view.root), (key) => view.types(view.property(view.root, key)));
+  return keys.filter((types) => !types || (types.has('string') && types.size > 1)).length;
+}
+
 /** Stands for a key that the model chooses. */
 const ANY_KEY = 'anykey';
 /** No longer than the parser reads a key. */
@@ -92,6 +108,9 @@ const LONGEST_KEY = 200;
 /** A key that the model chooses, behind its first character. */
 const KEY_START = '[A-Za-z_]';
 const KEY: LanguageSpec = [[{ pattern: '^[A-Za-z0-9_.-]{0,63}$' }]];
+
+/** What texts look like that may be JSON. */
+const LIKE_JSON = '^\\s*(?:["\\[{\\-\\d]|(?:[nN][uU][lL][lL]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])\\s*$)';
 
 class ParameterWriter {
   readonly #rules: ValueRules;
@@ -102,12 +121,21 @@ class ParameterWriter {
 
   /** How the parser sees the schema: by it elements are read. */
   readonly #view: SchemaView;
+  readonly #hasBranches: boolean;
   /** Rules of what elements hold, by the schemas for the grammar and the parser. */
   readonly #held = new Map<string, string | null>();
   readonly #viewed: Schema[] = [];
 
-  constructor(rules: ValueRules, style: ParameterStyle, closer: string, view: SchemaView) {
+  /** @param hasBranches whether the parser may see more in a value than the branch has that is written */
+  constructor(
+    rules: ValueRules,
+    style: ParameterStyle,
+    closer: string,
+    view: SchemaView,
+    hasBranches: boolean,
+  ) {
     this.#view = view;
+    this.#hasBranches = hasBranches;
     this.#rules = rules;
     this.#grammar = rules.grammar;
     this.#style = style;
@@ -117,8 +145,11 @@ class ParameterWriter {
   /** Where more properties are asked for than can be written; null where no such place was found. */
   unwritten: string | null = null;
 
-  /** @param schema the parser's */
-  object(shape: ObjectShape, schema: Schema, nodes: Conjunction): string | null {
+  /**
+   * @param schema the parser's
+   * @param isInside whether it stands in an element
+   */
+  object(shape: ObjectShape, schema: Schema, nodes: Conjunction, isInside = false): string | null {
     // What begins a parameter of another branch ends a text, too.
     const declared = shape.properties.map(({ key }) => key);
     const keys = [...new Set([...declared, ...this.#view.declaredKeys(schema)])];
@@ -126,7 +157,7 @@ class ParameterWriter {
     for (const { key, isRequired, schemas } of shape.properties) {
       this.#rules.unfit = null;
       const expression = keyFits(this.#rules, shape, key)
-        ? this.#parameter(key, schemas, keys, this.#view.property(schema, key))
+        ? this.#parameter(key, schemas, keys, this.#view.property(schema, key), isInside)
         : null;
       if (expression !== null) members.push({ expression, isRequired });
       else if (isRequired) {
@@ -159,14 +190,22 @@ class ParameterWriter {
     const [node] = plain.schemas ?? [];
     // A key that comes twice makes a list of its values.
     if (node && this.#style.elements) this.#rules.report({ keyword: 'type', path: node.path });
-    return this.#parameter(null, plain.schemas, [], this.#view.property(schema, ANY_KEY));
+    return this.#parameter(null, plain.schemas, [], this.#view.property(schema, ANY_KEY), false);
   }
 
   /** One parameter; with `null` for its key, one of any key. Null if no value fits. */
-  #parameter(key: string | null, schemas: Both, keys: readonly string[], schema: Schema): string | null {
+  #parameter(
+    key: string | null,
+    schemas: Both,
+    keys: readonly string[],
+    schema: Schema,
+    isInside: boolean,
+  ): string | null {
     if (schemas === null) return null;
     const elements = this.#style.elements ? this.#elements(schemas, schema) : null;
-    const { strings, others } = this.#rules.contents(schemas, (type) => type !== elements?.type);
+    const contents = this.#rules.contents(schemas, (type) => type !== elements?.type);
+    const { others } = contents;
+    const strings = isInside ? this.#withoutJson(contents.strings, schemas, schema) : contents.strings;
     const json = others.length > 0 ? this.#json(others.map(({ expression }) => expression)) : null;
     const text = strings.length > 0 ? this.#text(strings, keys) : null;
     if (elements) {
@@ -224,11 +263,30 @@ class ParameterWriter {
     if (known !== undefined) return { type, held: known };
     const name = this.#grammar.reserve('elements');
     this.#held.set(key, name);
-    const body = shape ? this.object(shape, schema, nodes) : this.#items(nodes, schema);
+    const body = shape ? this.object(shape, schema, nodes, true) : this.#items(nodes, schema);
     // As JSON it is known whether values have an end.
     if (body === null || this.#rules.rule(nodes) === null) this.#held.set(key, null);
     else this.#grammar.define(name, body);
     return { type, held: this.#held.get(key)! };
+  }
+
+  /**
+   * Texts of an element that are no JSON, where the parser may take them for values of another branch: only those of
+   * the arguments themselves wait for what the others tell.
+   *
+   * @param schema the parser's
+   */
+  #withoutJson(strings: LanguagePart[][], schemas: Conjunction, schema: Schema): LanguagePart[][] {
+    const own = new Set<JsonType>(this.#rules.alternatives(schemas).flatMap(commonTypes));
+    const seen = this.#view.types(schema);
+    if (!this.#hasBranches || (seen && [...seen].every((type) => isOfType(type, own)))) return strings;
+    return strings.flatMap((parts) => {
+      const words = wordsOf([parts])?.filter(
+        (word) => coerceText(word, schema, this.#view) === JSON.stringify(word),
+      );
+      if (!words) return [[...parts, { notPattern: LIKE_JSON }]];
+      return words.length > 0 ? [[{ words }]] : [];
+    });
   }
 
   #items(nodes: Conjunction, schema: Schema): string | null {
@@ -237,7 +295,7 @@ class ParameterWriter {
       open: '""',
       close: '""',
       comma: '',
-      item: (schemas, index) => this.#parameter(item, schemas, [], this.#view.item(schema, index)),
+      item: (schemas, index) => this.#parameter(item, schemas, [], this.#view.item(schema, index), true),
     });
     return branch?.expression ?? null;
   }

@@ -142,3 +142,18 @@ it('a text does not begin the parameter of another branch', async () => {
   expect(await reads(model, source, write('1\n<parameter=c>'))).toMatchObject({ isAccepted: true });
   expect(await reads(model, source, write('1\n<parameter=a>'))).toMatchObject({ isAccepted: false });
 });
+
+it('reports more open values than the parser tries all ways for', () => {
+  const keys = (count: number) => Array.from({ length: count }, (_, at) => `k${at}`);
+  const branch = (count: number, type: object) =>
+    closed(Object.fromEntries(keys(count).map((key) => [key, type])));
+  const checksOf = (count: number) => {
+    const checks: unknown[] = [];
+    const style = { open: (key: string) => `<p=${key}>`, close: '</p>', separator: '' };
+    const schema = { anyOf: [branch(count, integer), branch(count, string)] };
+    parametersRule(newGrammar(), schema, style, { path: 's', report: (check) => checks.push(check) });
+    return checks;
+  };
+  expect(checksOf(4)).toEqual([]);
+  expect(checksOf(5)).toEqual([{ keyword: 'anyOf', path: 's' }]);
+});
