@@ -309,7 +309,9 @@ async function openSession(
  * `signal`, and a `WorkerError` where the worker does not start.
  */
 export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
-  return openEngine(checkOptions(options));
+  if (options.backend !== 'web-llm') return openEngine(checkOptions(options));
+  const { checkWebLlmOptions } = await import('./web-llm-options.ts');
+  return openEngine(checkWebLlmOptions(options));
 }
 
 /** The same with options that were checked, as far as can be done without the formats. */

@@ -7,6 +7,7 @@ import type { BackendChoice, DeviceChoice, Dtype, LoadProgress, ModelSource } fr
 import type { LoadJob, WorkerPort } from './connection.ts';
 import { embeddedModel } from './embedded-model.ts';
 import { runtimeFile } from './runtime-file.ts';
+import type { WebLlmOptions } from './web-llm-options.ts';
 
 /** Progress of a load: one file or step, and all files known so far. */
 export interface EngineProgress extends LoadProgress {
@@ -48,8 +49,13 @@ export interface EngineOptions extends FormatOptions {
   worker?: () => Worker;
   /** URL of ONNX Runtime's WebAssembly file (asyncify build); unset: the one that comes with the package. */
   wasmUrl?: string;
-  /** Replaces the model by a given one's replay; see `tokenprism/testing`. */
-  backend?: BackendChoice;
+  /**
+   * What computes the logits. Unset: ONNX Runtime. `web-llm`: MLC's runtime for MLC's models, where `model` may also be an
+   * id of its list; see `webLlm`. An object replaces the model by a given one's replay; see `tokenprism/testing`.
+   */
+  backend?: 'web-llm' | BackendChoice;
+  /** For `backend: 'web-llm'`. */
+  webLlm?: WebLlmOptions;
 }
 
 /** Options that were checked, in the form that the engine works with. */
@@ -89,6 +95,7 @@ const known = [
   'worker',
   'wasmUrl',
   'backend',
+  'webLlm',
 ];
 
 /** Throws a `BadRequestError` that names the option and what it may be. */
@@ -105,12 +112,21 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   checkType(options, 'drafts', 'boolean');
   checkFormatName(options, 'reasoningParser');
   checkFormatName(options, 'toolParser');
+  const { backend } = options;
+  if (options.webLlm !== undefined) throw bad('webLlm', "'webLlm' is for backend: 'web-llm'.");
+  if (typeof backend === 'string') {
+    const advice = backend === 'web-llm' ? "; here give 'engine' as a function that calls createEngine" : '';
+    throw bad(
+      'backend',
+      `'backend' is 'web-llm' in createEngine, or unset${advice}; got ${JSON.stringify(backend)}.`,
+    );
+  }
   const device = oneOf('device', options.device ?? 'auto', devices);
   const dtype = oneOf('dtype', options.dtype ?? 'auto', dtypes);
   return {
     job: {
       model: modelSource(options.model, options.revision),
-      backend: options.backend ?? { kind: 'onnx', device, dtype },
+      backend: backend ?? { kind: 'onnx', device, dtype },
       wasmUrl: options.wasmUrl === undefined ? runtimeFile : absoluteUrl('wasmUrl', options.wasmUrl).href,
       ...(options.drafts !== undefined && { drafts: options.drafts }),
     },
@@ -158,7 +174,7 @@ export function modelSource(model: string | undefined, revision: string | undefi
   );
 }
 
-function absoluteUrl(option: string, given: string): URL {
+export function absoluteUrl(option: string, given: string): URL {
   const base = globalThis.document?.baseURI ?? globalThis.location?.href;
   try {
     return new URL(given, base);

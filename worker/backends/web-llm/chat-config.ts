@@ -7,7 +7,6 @@ export interface ChatConfig {
     model_type: unknown;
     vocab_size: number;
     max_position_embeddings: number;
-    eos_token_id: number[];
   };
   /** Sampling defaults and the tokens that end a turn, as in a `generation_config.json`. */
   generation: Record<string, unknown>;
