@@ -64,6 +64,12 @@ function readContent(body: Fields, tools: RequestTools): ContentConstraint | nul
     const field = format ? 'response_format' : 'structured_outputs';
     throw badValue(field, `'${field}' has no meaning beside a named 'tool_choice': the answer is that call.`);
   }
+  if (outputs && tools.choice === 'required') {
+    throw badValue(
+      'structured_outputs',
+      "'structured_outputs' has no meaning beside 'tool_choice: \"required\"': the answer is calls. Use 'auto', or remove it.",
+    );
+  }
   return content;
 }
 

@@ -63,6 +63,25 @@ describe('what a request holds the model to', () => {
     expect(constraintOf({ response_format: { type: 'json_object' } }, off)?.content?.kind).toBe('json');
   });
 
+  it('is calls alone where they are required: content has a form only beside "auto"', () => {
+    const response_format = { type: 'json_object' };
+    const structured_outputs = { regex: 'a+' };
+    const tools = [tool('f')];
+    expect(constraintOf({ tools, tool_choice: 'required', response_format })).toMatchObject({
+      calls: { choice: 'required' },
+      content: null,
+    });
+    expect(constraintOf({ tools, structured_outputs })?.content?.kind).toBe('regex');
+    for (const tool_choice of ['required', { type: 'function', function: { name: 'f' } }]) {
+      expect(() => constraintOf({ tools, tool_choice, structured_outputs })).toThrow(
+        expect.objectContaining({
+          param: 'structured_outputs',
+          message: expect.stringContaining('tool_choice'),
+        }),
+      );
+    }
+  });
+
   it('leaves tool_choice none free', () => {
     expect(constraintOf({ tools: [tool('f', true)], tool_choice: 'none' })).toBeNull();
   });
