@@ -13,6 +13,7 @@ import {
   type HelloMessage,
   helloType,
   queueLock,
+  replaceType,
   requestType,
   type SentRequest,
   tabLockPrefix,
@@ -85,6 +86,10 @@ class RequestHandler implements Handler {
   }
 
   handleMessage(event: MessageEventFromClient): boolean {
+    if (event.data === replaceType) {
+      event.waitUntil(scope.skipWaiting());
+      return true;
+    }
     const message = event.data as Partial<HelloMessage | AbortMessage> | null;
     switch (message?.type) {
       case helloType: {

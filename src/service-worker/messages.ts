@@ -87,6 +87,9 @@ export interface Welcome {
   clientId: string;
 }
 
+/** From a tab to a service worker that waits for the end of an older one: it is to be at work now. */
+export const replaceType = `${version} replace`;
+
 /** From a tab: the request that has this id, as its header says, is aborted. */
 export interface AbortMessage {
   type: `${typeof version} abort`;

@@ -1,9 +1,10 @@
 import { ServiceWorkerError } from '../errors.ts';
-import { type HelloMessage, helloType, type Welcome } from './messages.ts';
+import { type HelloMessage, helloType, replaceType, type Welcome } from './messages.ts';
 import type { CheckedServiceOptions } from './options.ts';
 
 /** Milliseconds that a service worker may take to answer. */
 const patience = 15_000;
+const patienceWithOld = 5000;
 
 /** A service worker that takes this page's requests. */
 export interface Controlled {
@@ -33,8 +34,7 @@ export async function control(options: CheckedServiceOptions): Promise<Controlle
         'script from the root of the site.',
     );
   }
-  const worker = await activated(registration);
-  const { clientId } = await hello(worker, options.basePath);
+  const { clientId } = await greet(registration, options);
   await within(controlledBy(container, registration), () =>
     failed('not_controlled', 'The service worker does not get this page under control; load the page again.'),
   );
@@ -58,40 +58,73 @@ async function register(
   }
 }
 
-/** The registration's service worker, when it runs. */
-async function activated(registration: ServiceWorkerRegistration): Promise<ServiceWorker> {
-  const worker = registration.active ?? registration.waiting ?? registration.installing;
-  if (!worker)
+/**
+ * Says hello to the registration's service worker. One of another address or another version of this package, which old
+ * tabs still have, is replaced by the one that was registered now.
+ */
+async function greet(
+  registration: ServiceWorkerRegistration,
+  { registration: own, script, basePath }: CheckedServiceOptions,
+): Promise<Welcome> {
+  const { active } = registration;
+  const isExpected = active && (own !== null || active.scriptURL === script);
+  const greeting = isExpected ? hello(active, basePath) : null;
+  if (greeting && (own || (await isThere(greeting)))) return noAnswer(greeting, active!.scriptURL, basePath);
+  const newer = registration.waiting ?? registration.installing ?? active;
+  if (!newer)
     throw failed('not_registered', "The 'registration' has no service worker: it was unregistered.");
-  const isActive = new Promise<void>((resolve, reject) => {
+  await within(reached(newer, 'installed'), () => notActivated(newer));
+  if (!own && newer.state === 'installed') newer.postMessage(replaceType);
+  await within(reached(newer, 'activated'), () => notActivated(newer));
+  return noAnswer(hello(newer, basePath), newer.scriptURL, basePath);
+}
+
+const states: readonly ServiceWorkerState[] = [
+  'parsed',
+  'installing',
+  'installed',
+  'activating',
+  'activated',
+];
+
+/** Resolves when the worker is in the state, or beyond it. */
+function reached(worker: ServiceWorker, state: ServiceWorkerState): Promise<void> {
+  return new Promise((resolve, reject) => {
     const look = () => {
-      if (worker.state === 'activated') resolve();
-      else if (worker.state === 'redundant')
-        reject(failed('not_activated', `The service worker ${worker.scriptURL} could not be installed.`));
+      if (worker.state === 'redundant') reject(notActivated(worker));
+      else if (states.indexOf(worker.state) >= states.indexOf(state)) resolve();
     };
     worker.addEventListener('statechange', look);
     look();
   });
-  await within(isActive, () =>
-    failed(
-      'not_activated',
-      `The service worker ${worker.scriptURL} is not activated; it is ${worker.state}.`,
-    ),
-  );
-  return worker;
+}
+
+function notActivated({ scriptURL, state }: ServiceWorker): ServiceWorkerError {
+  return failed('not_activated', `The service worker ${scriptURL} does not get to work; it is ${state}.`);
 }
 
 function hello(worker: ServiceWorker, basePath: string): Promise<Welcome> {
   const { port1, port2 } = new MessageChannel();
-  const welcome = new Promise<Welcome>((resolve) => {
+  worker.postMessage({ type: helloType, basePath } satisfies HelloMessage, [port2]);
+  return new Promise((resolve) => {
     port1.onmessage = ({ data }) => resolve(data);
   });
-  worker.postMessage({ type: helloType, basePath } satisfies HelloMessage, [port2]);
-  return within(welcome, () =>
+}
+
+/** Whether the one that is at work answers; one of another version does not. */
+async function isThere(greeting: Promise<Welcome>): Promise<boolean> {
+  return within(greeting, () => failed('no_answer', ''), patienceWithOld).then(
+    () => true,
+    () => false,
+  );
+}
+
+function noAnswer(greeting: Promise<Welcome>, scriptURL: string, basePath: string): Promise<Welcome> {
+  return within(greeting, () =>
     failed(
       'no_answer',
-      `The service worker ${worker.scriptURL} does not answer for ${basePath}: it must call createHandler({ basePath }) ` +
-        "of this version of the package with the same base path, and give the handler its 'fetch' and 'message' events.",
+      `The service worker ${scriptURL} does not answer for ${basePath}: it must call createHandler({ basePath }) of ` +
+        "this version of the package with the same base path, and give the handler its 'fetch' and 'message' events.",
     ),
   );
 }
@@ -112,10 +145,14 @@ function controlledBy(
   });
 }
 
-async function within<Value>(promise: Promise<Value>, error: () => Error): Promise<Value> {
+async function within<Value>(
+  promise: Promise<Value>,
+  error: () => Error,
+  milliseconds = patience,
+): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(error()), patience);
+    timer = setTimeout(() => reject(error()), milliseconds);
   });
   try {
     return await Promise.race([promise, timeout]);

@@ -9,6 +9,7 @@ export interface ServiceWorkerScope {
     matchAll(options: { includeUncontrolled: boolean; type: 'window' }): Promise<readonly Client[]>;
   };
   readonly location: Location;
+  skipWaiting(): Promise<void>;
   addEventListener(type: 'fetch', listener: (event: FetchEvent) => void): void;
   addEventListener(type: 'message', listener: (event: MessageEventFromClient) => void): void;
 }

@@ -1,8 +1,6 @@
 /**
  * A whole service worker, for an application that has none, and for `importScripts` of one that has. The base path
  * comes as the query of its address, `?basePath=/chat/v1`, where it is not `/v1`.
- *
- * It takes no part in how service workers are installed and replaced.
  */
 import { createHandler } from './handler.ts';
 import { scope } from './scope.ts';

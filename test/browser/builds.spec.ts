@@ -70,6 +70,9 @@ test('the packed package can be installed, typed, bundled and run', async ({ pag
   for (const needed of [
     'dist/index.js',
     'dist/remote.js',
+    'dist/service-worker.js',
+    'dist/service-worker-handler.js',
+    'dist/tokenprism-sw.js',
     'dist/testing.js',
     'dist/playwright.js',
     'dist/types/src/index.d.ts',
@@ -94,6 +97,8 @@ test('the packed package can be installed, typed, bundled and run', async ({ pag
     'client.ts': readmeExample("import OpenAI from 'openai';") + clientChecks,
     'types.ts': `import { createEngine, type ChatCompletion } from 'tokenprism';
 import { type ChatEngine, createHybridEngine, createRemoteEngine } from 'tokenprism/remote';
+import { type EngineService, serveFromServiceWorker } from 'tokenprism/service-worker';
+import { createHandler } from 'tokenprism/service-worker/handler';
 import { createScriptedEngine } from 'tokenprism/testing';
 const engine = await createEngine();
 const whole = await engine.chat.completions.create({ messages: [{ role: 'user', content: 'Hello!' }] });
@@ -106,6 +111,9 @@ const remote = await createRemoteEngine({ baseURL: 'http://localhost:8000/v1', p
 await remote.chat.completions.create({ messages: [{ role: 'user', content: 'Hello!' }], priority: 1 });
 // @ts-expect-error: the model's own fields have their types all the same
 await remote.chat.completions.create({ messages: [{ role: 'user', content: 'Hello!' }], temperature: 'hot' });
+export const service: EngineService = await serveFromServiceWorker({ engine: () => remote, host: 'tab' });
+export const isOurs: (event: { data: null; ports: []; source: null; waitUntil(): void }) => boolean = (event) =>
+  createHandler({ basePath: '/v1' }).handleMessage(event);
 export const engines: ChatEngine[] = [engine, remote, await createHybridEngine({ local: engine, remote })];
 `,
     'tsconfig.json': JSON.stringify({

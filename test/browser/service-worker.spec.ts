@@ -1,9 +1,14 @@
 /**
  * The engine's routes on the page's own origin: one engine for all tabs, whoever comes and goes. Answers are written
- * ones, but for the last test.
+ * ones, but for the last test, in which an application has the package installed.
  */
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type BrowserContext, test as base, expect, type Page } from '@playwright/test';
+import { build, preview } from 'vite';
 import { foreignRequests, testOrigin } from './harness/fixture.ts';
+import { packedLibrary, root } from './packed.ts';
 import type {} from './service-worker/page.ts';
 
 /** `open` opens a tab. A request to another origin fails the test. */
@@ -137,4 +142,66 @@ test('a shared worker answers on when the tab that asked it is closed', async ({
       end: 'done',
     });
   expect(await content(second)).toBe('One two three four five.');
+});
+
+/** What is added to the program of the document. */
+const inSharedWorker = `
+await service.close();
+const closed = await fetch('/v1/models');
+// Another base path is another service worker, which takes the first one's place.
+const shared = await serveFromServiceWorker({
+  host: 'shared-worker',
+  basePath: '/shared/v1',
+  engine: { device: 'wasm' },
+});
+await shared.ready;
+const again = await fetch('/shared/v1/chat/completions', {
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ messages, stream: true }),
+});
+console.log('shared ' + closed.status + (await again.text()));
+`;
+
+test('the program of docs/service-worker.md answers, bundled with the package', async ({ context }, info) => {
+  test.setTimeout(240_000);
+  const app = info.outputPath('app');
+  const installed = join(app, 'node_modules/tokenprism');
+  mkdirSync(installed, { recursive: true });
+  execFileSync('tar', ['-xzf', packedLibrary().tarball, '-C', installed, '--strip-components', '1']);
+  symlinkSync(join(root, 'node_modules/openai'), join(app, 'node_modules/openai'), 'junction');
+  mkdirSync(join(app, 'public'));
+  cpSync(join(installed, 'dist/tokenprism-sw.js'), join(app, 'public/tokenprism-sw.js'));
+  const document = readFileSync(join(root, 'docs/service-worker.md'), 'utf8');
+  const [, program] = /```ts\n([\s\S]*?)```/.exec(document)!;
+  writeFileSync(join(app, 'main.ts'), program + inSharedWorker);
+  writeFileSync(
+    join(app, 'index.html'),
+    '<!doctype html><link rel="icon" href="data:,"><script type="module" src="main.ts"></script>',
+  );
+  const options = { root: app, configFile: false as const, logLevel: 'warn' as const };
+  await build({ ...options, build: { target: 'es2022' } });
+  const server = await preview({ ...options, preview: { port: 0, host: '127.0.0.1' } });
+  try {
+    const address = server.httpServer.address();
+    if (typeof address !== 'object' || address === null) throw new Error('The server listens on no port.');
+    const origin = `http://localhost:${address.port}`;
+    const foreign = foreignRequests(context, origin);
+    const page = await context.newPage();
+    let said = '';
+    page.on('console', (message) => {
+      said += message.text();
+    });
+    page.on('pageerror', (error) => {
+      said += error.message;
+    });
+    await page.goto(origin);
+    await expect.poll(() => said, { timeout: 120_000 }).toContain('shared ');
+    const [own, shared] = said.split('shared ');
+    expect(own!.match(/The capital of France is Paris\./g)).toHaveLength(2);
+    expect(shared).toMatch(/^503data: .*Paris.*\n\ndata: \[DONE\]\n\n$/s);
+    expect(foreign).toEqual([]);
+  } finally {
+    await server.close();
+  }
 });
