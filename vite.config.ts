@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
 import { declarations } from './scripts/declarations.ts';
+import { serviceWorkerScript } from './scripts/service-worker-script.ts';
 import { xgrammar } from './scripts/xgrammar.mjs';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
@@ -64,7 +65,10 @@ const noPreload: Plugin = {
 const lazyModules =
   /\/src\/(?:formats\/(?!index\.|template-text\.)|parser\/(?:coercion|delimited|elements|json-|parameters|python-))/;
 
-/** The package: `dist/index.js`, `remote.js`, `testing.js` and `playwright.js`, worker, wasm and model files beside them, declarations. */
+/**
+ * The package: `dist/index.js`, the other entries and `tokenprism-sw.js`, workers, wasm and model files beside them,
+ * declarations.
+ */
 const library: UserConfig = {
   build: {
     outDir: path('dist'),
@@ -79,6 +83,8 @@ const library: UserConfig = {
       input: {
         index: path('src/index.ts'),
         remote: path('src/remote/index.ts'),
+        'service-worker': path('src/service-worker/index.ts'),
+        'service-worker-handler': path('src/service-worker/handler.ts'),
         testing: path('src/testing/index.ts'),
         playwright: path('src/testing/playwright/index.ts'),
       },
@@ -97,7 +103,11 @@ const library: UserConfig = {
       },
     },
   },
-  plugins: [noPreload, declarations({ root: path('.'), outDir: path('dist/types') })],
+  plugins: [
+    noPreload,
+    serviceWorkerScript(path('src/service-worker/script.ts')),
+    declarations({ root: path('.'), outDir: path('dist/types') }),
+  ],
 };
 
 const demo: UserConfig = {
