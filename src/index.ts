@@ -12,7 +12,7 @@ export {
 } from './chat/output-parser.ts';
 export type { ReasoningField } from './chat/reasoning-field.ts';
 export { ChatCompletionStream } from './chat/stream.ts';
-export type { TextCompletionStream } from './chat/text-completions.ts';
+export type { TextCompletionStream } from './chat/text-stream.ts';
 export type {
   TextCompletion,
   TextCompletionChoice,

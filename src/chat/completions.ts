@@ -1,4 +1,5 @@
 import { collectCompletion } from './collector.ts';
+import type { Create } from './create.ts';
 import { checkRequestOptions } from './request-options.ts';
 import { type CompletionsHost, startAnswer, whenReady } from './start.ts';
 import type { ChatCompletionStream } from './stream.ts';
@@ -25,16 +26,10 @@ export class Completions {
    * Rejects with a `BadRequestError` that names the field before the model runs; later with what ended the
    * request: `RequestAbortedError`, `DeviceLostError`, `WorkerError`, `EngineClosedError`.
    */
-  create(body: ChatCompletionCreateParamsNonStreaming, options?: RequestOptions): Promise<ChatCompletion>;
-  create(body: ChatCompletionCreateParamsStreaming, options?: RequestOptions): Promise<ChatCompletionStream>;
-  create(
-    body: ChatCompletionCreateParams,
-    options?: RequestOptions,
-  ): Promise<ChatCompletion | ChatCompletionStream>;
-  async create(
+  readonly create = (async (
     body: ChatCompletionCreateParams,
     options: RequestOptions = {},
-  ): Promise<ChatCompletion | ChatCompletionStream> {
+  ): Promise<ChatCompletion | ChatCompletionStream> => {
     const request = this.#host.prepareRequest(body, this.#host.context);
     checkRequestOptions(options);
     // No wait without need: requests reach the worker in the order of the calls.
@@ -42,5 +37,10 @@ export class Completions {
     if (ready) await ready;
     const stream = startAnswer(this.#host, request, options);
     return request.stream ? stream : collectCompletion(stream);
-  }
+  }) as Create<
+    ChatCompletionCreateParamsNonStreaming,
+    ChatCompletionCreateParamsStreaming,
+    ChatCompletion,
+    ChatCompletionStream
+  >;
 }

@@ -1,6 +1,14 @@
 import { TokenprismError } from '../errors.ts';
 import type { ChatCompletionChunk } from './types.ts';
 
+/** Where a stream has its chunks from. */
+export interface ChunkSource<Chunk> {
+  /** The next chunk, `null` at the end. Throws what ended the answer before its time. */
+  next(): Promise<Chunk | null>;
+  /** Nobody reads on: all further chunks are the end. */
+  discard(): void;
+}
+
 /**
  * The chunks of one answer, as they come. Iterate it once; leaving the loop early aborts the request, and so
  * does `controller.abort()`. Chunks wait in memory for a slow reader, the model is never held up.
@@ -8,17 +16,17 @@ import type { ChatCompletionChunk } from './types.ts';
  * The iteration throws what ended the request before its time, after the chunks that came before it:
  * `RequestAbortedError`, `DeviceLostError`, `BadRequestError` (a prompt longer than the context), `WorkerError`.
  */
-export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> {
+export class ChunkStream<Chunk extends object> implements AsyncIterable<Chunk> {
   readonly controller: AbortController;
-  readonly #chunks: ChunkQueue;
+  readonly #chunks: ChunkSource<Chunk>;
   #read = false;
 
-  constructor(chunks: ChunkQueue, controller: AbortController) {
+  constructor(chunks: ChunkSource<Chunk>, controller: AbortController) {
     this.#chunks = chunks;
     this.controller = controller;
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<ChatCompletionChunk, undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<Chunk, undefined> {
     if (this.#read) {
       throw new TokenprismError('A stream can be read once; keep its chunks to use them again.', {
         code: 'stream_already_read',
@@ -38,6 +46,23 @@ export class ChatCompletionStream implements AsyncIterable<ChatCompletionChunk> 
       },
     };
   }
+}
+
+/** The chunks of an answer to a chat; see {@link ChunkStream}. */
+export class ChatCompletionStream extends ChunkStream<ChatCompletionChunk> {}
+
+/** A queue of what `source` brings, read ahead of its reader; it fails as `source` does. */
+export function queued<Chunk extends object>(source: AsyncIterable<readonly Chunk[]>): ChunkQueue<Chunk> {
+  const queue = new ChunkQueue<Chunk>();
+  void (async () => {
+    try {
+      for await (const chunks of source) queue.push(chunks);
+      queue.end();
+    } catch (error) {
+      queue.fail(error);
+    }
+  })();
+  return queue;
 }
 
 /** Chunks, or what else comes in order, between its maker's pace and the reader's, who may ask for several at once. */

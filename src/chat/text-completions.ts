@@ -1,11 +1,11 @@
 /** Completions of raw prompts: the chat's way from the worker to the chunks, without template and format. */
 import type { Vocabulary } from '../detokenizer/vocabulary.ts';
-import { TokenprismError } from '../errors.ts';
 import type { TokenLogprobs } from '../protocol.ts';
 import type { GenerationMessage } from './answer.ts';
+import type { Create } from './create.ts';
 import { checkRequestOptions } from './request-options.ts';
 import { type CompletionsHost, startAnswer, whenReady } from './start.ts';
-import type { ChatCompletionStream } from './stream.ts';
+import { type ChatCompletionStream, queued } from './stream.ts';
 import {
   appendLogprobs,
   type ScoredToken,
@@ -14,6 +14,7 @@ import {
   toldName,
 } from './text-logprobs.ts';
 import { type PreparedText, prepareText } from './text-request.ts';
+import { collectText, TextCompletionStream } from './text-stream.ts';
 import type {
   TextCompletion,
   TextCompletionChoice,
@@ -41,16 +42,10 @@ export class TextCompletions {
    * chunks as soon as the request is found good; else to the whole completion, which is that same stream collected.
    * Rejects as `chat.completions.create` does.
    */
-  create(body: TextCompletionCreateParamsNonStreaming, options?: RequestOptions): Promise<TextCompletion>;
-  create(body: TextCompletionCreateParamsStreaming, options?: RequestOptions): Promise<TextCompletionStream>;
-  create(
-    body: TextCompletionCreateParams,
-    options?: RequestOptions,
-  ): Promise<TextCompletion | TextCompletionStream>;
-  async create(
+  readonly create = (async (
     body: TextCompletionCreateParams,
     options: RequestOptions = {},
-  ): Promise<TextCompletion | TextCompletionStream> {
+  ): Promise<TextCompletion | TextCompletionStream> => {
     const prepared = prepareText(body, this.#host.context);
     checkRequestOptions(options);
     const ready = whenReady(this.#host, options.signal);
@@ -63,9 +58,19 @@ export class TextCompletions {
       });
       return answer;
     });
-    const stream = new TextCompletionStream(this.#host.context.modelId, prepared, answers);
-    return prepared.stream ? stream : await collectText(stream);
-  }
+    const controller = new AbortController();
+    controller.signal.addEventListener('abort', () => {
+      for (const { stream } of answers) stream.controller.abort(controller.signal.reason);
+    });
+    const chunks = queued(chunksOf(this.#host.context.modelId, prepared, answers));
+    const stream = new TextCompletionStream(chunks, controller);
+    return prepared.stream ? stream : collectText(stream);
+  }) as Create<
+    TextCompletionCreateParamsNonStreaming,
+    TextCompletionCreateParamsStreaming,
+    TextCompletion,
+    TextCompletionStream
+  >;
 }
 
 /** One prompt's choices. */
@@ -148,44 +153,12 @@ class PromptAnswer {
   }
 }
 
-/**
- * The chunks of an answer as they come, prompt by prompt. Iterate it once; leaving the loop early aborts the request,
- * and so does `controller.abort()`.
- */
-export class TextCompletionStream implements AsyncIterable<TextCompletion> {
-  readonly controller = new AbortController();
-  readonly #chunks: AsyncGenerator<TextCompletion, undefined>;
-  #read = false;
-
-  constructor(model: string, prepared: PreparedText, answers: readonly PromptAnswer[]) {
-    this.#chunks = chunksOf(model, prepared, answers);
-    this.controller.signal.addEventListener('abort', () => {
-      for (const { stream } of answers) stream.controller.abort(this.controller.signal.reason);
-    });
-  }
-
-  [Symbol.asyncIterator](): AsyncIterator<TextCompletion, undefined> {
-    if (this.#read) {
-      throw new TokenprismError('A stream can be read once; keep its chunks to use them again.', {
-        code: 'stream_already_read',
-      });
-    }
-    this.#read = true;
-    return {
-      next: () => this.#chunks.next(),
-      return: async () => {
-        this.controller.abort();
-        return { value: undefined, done: true };
-      },
-    };
-  }
-}
-
+/** Prompt by prompt. */
 async function* chunksOf(
   model: string,
   { stream: isStreamed, includeUsage }: PreparedText,
   answers: readonly PromptAnswer[],
-): AsyncGenerator<TextCompletion, undefined> {
+): AsyncGenerator<TextCompletion[], undefined> {
   const head = {
     id: textId(),
     object: 'text_completion' as const,
@@ -199,14 +172,14 @@ async function* chunksOf(
       for await (const chunk of answer.stream) {
         if (chunk.usage) usage.push(chunk.usage as CompletionUsage);
         const choices = chunk.choices.flatMap((choice) => answer.choice(choice) ?? []);
-        if (choices.length > 0) yield { ...head, choices, ...(tellsUsage && { usage: null }) };
+        if (choices.length > 0) yield [{ ...head, choices, ...(tellsUsage && { usage: null }) }];
       }
     }
   } finally {
     // Nobody waits for the others where one has failed.
     for (const { stream } of answers) stream.controller.abort();
   }
-  if (tellsUsage) yield { ...head, choices: [], usage: usage.reduce(added) };
+  if (tellsUsage) yield [{ ...head, choices: [], usage: usage.reduce(added) }];
 }
 
 function added(sum: CompletionUsage, next: CompletionUsage): CompletionUsage {
@@ -222,35 +195,6 @@ function added(sum: CompletionUsage, next: CompletionUsage): CompletionUsage {
       reasoning_tokens: sum.completion_tokens_details.reasoning_tokens + thought.reasoning_tokens,
     },
   };
-}
-
-async function collectText(chunks: AsyncIterable<TextCompletion>): Promise<TextCompletion> {
-  let last: TextCompletion | null = null;
-  const choices = new Map<number, TextCompletionChoice>();
-  for await (const chunk of chunks) {
-    last = chunk;
-    for (const { index, text, logprobs, token_ids, finish_reason, stop_reason, ...more } of chunk.choices) {
-      const choice = choices.get(index);
-      if (!choice) {
-        choices.set(index, {
-          index,
-          text,
-          logprobs,
-          finish_reason,
-          stop_reason,
-          ...(token_ids && { token_ids }),
-          ...more,
-        });
-        continue;
-      }
-      choice.text += text;
-      if (logprobs && choice.logprobs) appendLogprobs(choice.logprobs, logprobs);
-      if (token_ids) choice.token_ids?.push(...token_ids);
-      choice.finish_reason = finish_reason;
-      choice.stop_reason = stop_reason;
-    }
-  }
-  return { ...last!, choices: [...choices.values()].sort((a, b) => a.index - b.index) };
 }
 
 /** `cmpl-` and 32 hex digits. */

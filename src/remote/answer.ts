@@ -36,6 +36,34 @@ export function choicesOf(event: Record<string, unknown>): Record<string, unknow
   });
 }
 
+/** The text of one choice of a raw completion. */
+export function textOf(choice: Record<string, unknown>): string {
+  const text = choice.text ?? '';
+  if (typeof text !== 'string') throw malformed(`a text that is none, ${excerpt(text)}`);
+  if (text === '' && (choice.delta || choice.message)) {
+    throw malformed(`a choice of a chat in place of a text, ${excerpt(choice)}`);
+  }
+  return text;
+}
+
+/** Why one choice of a raw completion ended; `null` where it goes on. Throws where the server gave up. */
+export function textEnd({ finish_reason: finish }: Record<string, unknown>): 'stop' | 'length' | null {
+  // Some servers have an empty one in each chunk but the last; Together has a word of its own.
+  if (finish === undefined || finish === null || finish === '') return null;
+  if (finish === 'length') return 'length';
+  if (finish === 'stop' || finish === 'eos') return 'stop';
+  throw aborted(finish);
+}
+
+/** The stop string or token that ended a choice; SGLang has a name of its own, also for the model's own end. */
+export function stopReasonOf(
+  { stop_reason: stop, matched_stop: matched }: Record<string, unknown>,
+  stops: readonly unknown[],
+): string | number | null {
+  const told = stop ?? (stops.includes(matched) ? matched : null);
+  return typeof told === 'string' || typeof told === 'number' ? told : null;
+}
+
 export function malformed(what: string): RemoteServerError {
   return new RemoteServerError(`The server sent ${what}: its answer can't be read.`, {
     code: 'invalid_chunk',

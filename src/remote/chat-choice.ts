@@ -5,7 +5,7 @@ import type {
   FinishReason,
   IncompleteToolCalls,
 } from '../chat/types.ts';
-import { aborted, malformed } from './answer.ts';
+import { aborted, malformed, stopReasonOf } from './answer.ts';
 import { callPiece, isBlank } from './call-piece.ts';
 import { ChoiceCalls } from './choice-calls.ts';
 import { excerpt } from './failures.ts';
@@ -62,7 +62,7 @@ export class ChatChoice {
    * goes with the first of them. Throws a `RemoteServerError` for what is no chunk, and where the server gave up.
    */
   read(choice: Record<string, unknown>): ChatCompletionChunkChoice[] {
-    const { index, stop: stops } = this.#options;
+    const { index } = this.#options;
     const { finish_reason: finish } = choice;
     const delta = fieldsOf(choice, 'delta');
     const message = fieldsOf(choice, 'message');
@@ -93,11 +93,7 @@ export class ChatChoice {
       }
     }
     // Some servers have an empty one in each chunk but the last.
-    if (finish) {
-      // SGLang's name, which it also gives the model's own end.
-      const matched = stops.includes(choice.matched_stop) ? choice.matched_stop : null;
-      parts.push(...this.#end(finish, choice.stop_reason ?? matched));
-    }
+    if (finish) parts.push(...this.#end(finish, stopReasonOf(choice, this.#options.stop)));
     const told = this.#told(choice);
     if (Object.keys(told).length > 0) {
       if (parts.length === 0) parts.push({ index, delta: {}, finish_reason: null });
@@ -163,7 +159,7 @@ export class ChatChoice {
     if (!isSame) throw malformed(`a message that is not what its deltas were, ${excerpt(message)}`);
   }
 
-  #end(finish: unknown, stop: unknown): ChatCompletionChunkChoice[] {
+  #end(finish: unknown, stop: string | number | null): ChatCompletionChunkChoice[] {
     const isOwn = ownEnds.includes(finish);
     if (!isOwn && !cutEnds.includes(finish)) throw aborted(finish);
     const isAboutCalls = finish === 'tool_calls' || finish === 'function_call';
@@ -183,7 +179,7 @@ export class ChatChoice {
       index,
       delta: {},
       finish_reason: reason as FinishReason,
-      stop_reason: typeof stop === 'string' || typeof stop === 'number' ? stop : null,
+      stop_reason: stop,
     };
     if (incomplete.length > 0) last.incomplete_tool_calls = incomplete;
     const closing = deltas.map((call) => ({ index, delta: { tool_calls: [call] }, finish_reason: null }));

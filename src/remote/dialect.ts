@@ -1,18 +1,17 @@
 import type { FormatReport } from '../chat/format.ts';
-import type { ReasoningPlacement } from '../chat/reasoning-field.ts';
-import type { IncompleteToolCalls } from '../chat/types.ts';
+import type { ChatCompletionChunk, IncompleteToolCalls } from '../chat/types.ts';
 import type { AnswerReader } from './answer.ts';
 
 /** One request as it goes to the server, and how its answer is read. */
-export interface RemoteRequest {
+export interface RemoteRequest<Chunk = ChatCompletionChunk> {
   /** Below the base URL. */
   path: string;
   body: Record<string, unknown>;
   /** Whether the caller gets a stream; the server is asked for one in any case. */
   stream: boolean;
-  reader: AnswerReader;
+  reader: AnswerReader<Chunk>;
   /** Puts the reasoning elsewhere than in `reasoning`. */
-  placement: ReasoningPlacement | null;
+  placement: { chunks(chunks: readonly Chunk[]): Chunk[] } | null;
 }
 
 /** What a request has from its engine. */

@@ -1,14 +1,18 @@
 import { isObject } from '../chat/fields.ts';
 import type { FormatReport } from '../chat/format.ts';
+import type { DetokenizeParams, Tokenized, TokenizeParams } from '../chat/tokens.ts';
 import type { IncompleteToolCalls } from '../chat/types.ts';
 import { EngineClosedError } from '../errors.ts';
+import type { RemoteHost } from './ask.ts';
 import type { ChatEngine } from './chat-engine.ts';
-import { RemoteCompletions, type RemoteHost } from './completions.ts';
+import { RemoteCompletions } from './completions.ts';
 import type { Dialect, RemoteRequest } from './dialect.ts';
 import { type RemoteModel, RemoteModels } from './models.ts';
 import { type CheckedRemoteOptions, checkRemoteOptions, type RemoteEngineOptions } from './options.ts';
 import { RemoteServer } from './server.ts';
 import { ServerParse } from './server-parse.ts';
+import { RemoteTextCompletions } from './text-completions.ts';
+import { RemoteTokens } from './tokens.ts';
 
 export interface RemoteEngineState {
   status: 'ready' | 'closed';
@@ -29,6 +33,9 @@ export interface RemoteEngineState {
 export class RemoteEngine extends EventTarget implements ChatEngine {
   readonly chat: { readonly completions: RemoteCompletions };
   readonly models: RemoteModels;
+  /** Completions of raw prompts by the server. */
+  readonly completions: RemoteTextCompletions;
+  readonly #tokens: RemoteTokens;
   readonly #core: RemoteCore;
 
   constructor(core: RemoteCore) {
@@ -36,19 +43,32 @@ export class RemoteEngine extends EventTarget implements ChatEngine {
     this.#core = core;
     this.chat = { completions: new RemoteCompletions(core) };
     this.models = core.models;
+    this.completions = new RemoteTextCompletions(core);
+    this.#tokens = new RemoteTokens(core);
     core.onChange = () => this.dispatchEvent(new Event('state'));
   }
 
   /**
-   * A `fetch` for OpenAI clients, as a local engine has it: `/v1/chat/completions` and `/v1/models` are answered from
-   * the server, with the engine's way of retrying, of reading reasoning, and of holding back calls that were cut.
+   * A `fetch` for OpenAI clients, as a local engine has it: the same routes, answered from the server, with the engine's
+   * way of retrying, of reading reasoning, and of holding back calls that were cut.
    */
   readonly fetch: typeof globalThis.fetch = async (input, init) => {
     const { serve } = await import('../http/serve.ts');
-    const { chat, models } = this;
+    const { chat, models, completions: text } = this;
     const { incompleteToolCalls } = this.#core;
-    return serve({ completions: chat.completions, models, incompleteToolCalls }, input, init);
+    const tokens = this.#tokens;
+    return serve({ completions: chat.completions, models, text, tokens, incompleteToolCalls }, input, init);
   };
+
+  /** The ids of a text or a chat, by a server that has vLLM's `/tokenize`. */
+  tokenize(body: TokenizeParams): Promise<Tokenized> {
+    return this.#tokens.tokenize(body);
+  }
+
+  /** The text of ids, by a server that has vLLM's `/detokenize`. */
+  detokenize(body: DetokenizeParams): Promise<{ prompt: string }> {
+    return this.#tokens.detokenize(body);
+  }
 
   get state(): RemoteEngineState {
     return this.#core.state;
@@ -96,15 +116,18 @@ class RemoteCore implements RemoteHost {
     };
   }
 
-  async prepare(
+  async modelOf(body: unknown, signal: AbortSignal): Promise<string> {
+    const named = isObject(body) && typeof body.model === 'string' ? body.model : null;
+    return named ?? this.#model.id ?? (await this.#only(signal)).id;
+  }
+
+  async prepareChat(
     body: unknown,
     incompleteToolCalls: IncompleteToolCalls | null,
     signal: AbortSignal,
   ): Promise<RemoteRequest> {
-    const named = isObject(body) && typeof body.model === 'string' ? body.model : null;
-    const model = named ?? this.#model.id ?? (await this.#only(signal)).id;
     return this.#dialect.prepare(body, {
-      model,
+      model: await this.modelOf(body, signal),
       incompleteToolCalls: incompleteToolCalls ?? this.incompleteToolCalls,
       signal,
     });

@@ -1,5 +1,5 @@
 import { badType, isObject } from '../chat/fields.ts';
-import { ChatCompletionStream } from '../chat/stream.ts';
+import { ChatCompletionStream, queued } from '../chat/stream.ts';
 import type {
   ChatCompletion,
   ChatCompletionChunk,
@@ -7,14 +7,9 @@ import type {
   RequestOptions,
 } from '../chat/types.ts';
 import { BadRequestError, type TokenprismError } from '../errors.ts';
-import type {
-  RemoteCreateParams,
-  RemoteCreateParamsNonStreaming,
-  RemoteCreateParamsStreaming,
-} from './completions.ts';
+import type { RemoteCreate, RemoteCreateParams } from './completions.ts';
 import { type HybridCore, named } from './hybrid.ts';
 import type { EngineSide } from './policy.ts';
-import { streamOf } from './stream.ts';
 
 /** `chat.completions` of a hybrid engine. */
 export class HybridCompletions {
@@ -30,13 +25,10 @@ export class HybridCompletions {
    *
    * Rejects as the engine does that was asked last.
    */
-  create(body: RemoteCreateParamsNonStreaming, options?: RequestOptions): Promise<ChatCompletion>;
-  create(body: RemoteCreateParamsStreaming, options?: RequestOptions): Promise<ChatCompletionStream>;
-  create(body: RemoteCreateParams, options?: RequestOptions): Promise<ChatCompletion | ChatCompletionStream>;
-  async create(
+  readonly create = (async (
     body: RemoteCreateParams,
     options: RequestOptions = {},
-  ): Promise<ChatCompletion | ChatCompletionStream> {
+  ): Promise<ChatCompletion | ChatCompletionStream> => {
     this.#core.checkOpen();
     if (!isObject(body)) throw badType('body', 'an object with messages', body);
     const side = await this.#choose(body, null);
@@ -50,7 +42,7 @@ export class HybridCompletions {
       if (other === null || other === side) throw error;
       return this.#answer(other, body, options);
     }
-  }
+  }) as RemoteCreate;
 
   async #choose(
     body: ChatCompletionCreateParams,
@@ -104,13 +96,11 @@ async function begun(stream: ChatCompletionStream): Promise<ChatCompletionStream
   const rest = {
     [Symbol.asyncIterator]: () => iterator,
   };
-  return streamOf(
-    (async function* () {
-      yield early;
-      for await (const chunk of rest) yield [chunk];
-    })(),
-    stream.controller,
-  );
+  const chunks = (async function* () {
+    yield early;
+    for await (const chunk of rest) yield [chunk];
+  })();
+  return new ChatCompletionStream(queued(chunks), stream.controller);
 }
 
 /** Tells nothing but roles. */

@@ -17,3 +17,9 @@ export type { HybridCompletions } from './hybrid-completions.ts';
 export type { RemoteModel, RemoteModels } from './models.ts';
 export type { RemoteEngineOptions } from './options.ts';
 export { type ChoiceFacts, type EngineChoice, type EngineSide, preferLocal } from './policy.ts';
+export type {
+  RemoteTextCompletions,
+  RemoteTextCreateParams,
+  RemoteTextCreateParamsNonStreaming,
+  RemoteTextCreateParamsStreaming,
+} from './text-completions.ts';

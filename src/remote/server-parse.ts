@@ -19,9 +19,6 @@ export class ServerParse implements Dialect {
   ): Promise<RemoteRequest> {
     const fields = readRequest(given, this.#reasoningField);
     const { body, choices, stream, includeUsage, deliverReasoning, reasoningField, placement } = fields;
-    if (!stream && body.stream_options !== undefined) {
-      throw badValue('stream_options', "'stream_options' needs 'stream: true'; remove it or stream.");
-    }
     const messages = messagesOf(body.messages, reasoningField === 'content');
     const options = isObject(body.stream_options) ? body.stream_options : {};
     return {
@@ -50,7 +47,7 @@ export class ServerParse implements Dialect {
 }
 
 /** Reasoning goes back under both of its names: newer servers read `reasoning`, older ones `reasoning_content`. */
-function messagesOf(messages: unknown, tagged: boolean): unknown[] {
+export function messagesOf(messages: unknown, tagged: boolean): unknown[] {
   if (!Array.isArray(messages)) throw badType('messages', 'an array of messages', messages);
   if (messages.length === 0) {
     throw badValue('messages', "'messages' is empty; add at least one message.", 'empty_array');

@@ -5,7 +5,7 @@ import { TokenRecord, type TokenText } from '../chat/token-record.ts';
 import type { ChatCompletionChunk, ChatCompletionChunkChoice, ChatCompletionDelta } from '../chat/types.ts';
 import { BadRequestError } from '../errors.ts';
 import type { Parser } from '../parser/parser.ts';
-import { type AnswerReader, aborted, choicesOf, incomplete, malformed } from './answer.ts';
+import { type AnswerReader, choicesOf, incomplete, malformed, textEnd, textOf } from './answer.ts';
 import { tokenLogprobs } from './token-logprobs.ts';
 
 export interface TextAnswerOptions extends Omit<ChoiceOptions, 'choice' | 'parser' | 'record'> {
@@ -71,9 +71,10 @@ export class TextAnswer implements AnswerReader {
 
   #read(choice: Record<string, unknown>, usage: Partial<Usage>): ChatCompletionChunk[] {
     const index = Number(choice.index ?? 0);
-    const { text = '', token_ids: ids, finish_reason: finish, stop_reason: stop } = choice;
+    const { token_ids: ids, stop_reason: stop } = choice;
+    const text = textOf(choice);
+    const end = textEnd(choice);
     if (!(index in this.#choices)) throw malformed(`choice ${index} of ${this.#choices.length}`);
-    if (typeof text !== 'string') throw malformed('a text that is none');
     const known = this.#choices[index];
     const { state, chunks } = known ? { state: known, chunks: [] } : this.#begin(index, Array.isArray(ids));
     if (state.kind === 'ids') {
@@ -86,9 +87,8 @@ export class TextAnswer implements AnswerReader {
       if (typeof usage.completion_tokens === 'number') state.tokens = usage.completion_tokens;
       if (text !== '') chunks.push(...this.#chunks(state.assembly.feed({ text })));
     }
-    if (finish) {
-      if (finish !== 'stop' && finish !== 'length' && finish !== 'eos') throw aborted(finish);
-      const last = state.assembly.end(finish === 'length' ? 'length' : 'eos');
+    if (end !== null) {
+      const last = state.assembly.end(end === 'length' ? 'length' : 'eos');
       // Without ids, only the server knows which of its stop tokens came.
       const ending = last.at(-1);
       if (ending && state.kind === 'text' && typeof stop === 'number') ending.stop_reason = stop;
