@@ -6,101 +6,51 @@ export interface Note {
   tags: string[];
 }
 
-/** The part of `localStorage` that notes need. */
-export type NoteStorage = Pick<Storage, 'getItem' | 'setItem'>;
-
-const key = 'tokenprism-demo-notes';
+/** Where notes are kept. */
+export interface NoteStore {
+  /** Oldest first. */
+  all(): Promise<Note[]>;
+  /** Resolves to the note's id. */
+  add(note: Omit<Note, 'id'>): Promise<number>;
+}
 
 /** At most this many matches go back to the model, newest first; its context is short. */
 export const maximumMatches = 5;
 
-/** Notes as one JSON text under one key. */
-export class NoteBook {
-  private readonly storage: NoteStorage;
-
-  constructor(storage: NoteStorage) {
-    this.storage = storage;
-  }
-
-  /** Oldest first. What is not a list of notes counts as none. */
-  all(): Note[] {
-    const stored = this.storage.getItem(key);
-    if (stored === null) return [];
-    try {
-      const notes: unknown = JSON.parse(stored);
-      return Array.isArray(notes) ? notes.filter(isNote) : [];
-    } catch {
-      return [];
-    }
-  }
-
-  add(text: string, tags: string[]): Note {
-    const notes = this.all();
-    const note = { id: 1 + notes.reduce((highest, { id }) => Math.max(highest, id), 0), text, tags };
-    try {
-      this.storage.setItem(key, JSON.stringify([...notes, note]));
-    } catch {
-      throw new ToolError('the storage is full');
-    }
-    return note;
-  }
-
-  /** Notes that hold every word of the query in their text or tags, newest first. */
-  search(query: string): Note[] {
-    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    const matches = (note: Note) => {
-      const text = [note.text, ...note.tags].join('\n').toLowerCase();
-      return words.every((word) => text.includes(word));
-    };
-    return this.all().filter(matches).reverse();
-  }
-}
-
-function isNote(value: unknown): value is Note {
-  const note = value as Partial<Note> | null;
-  return (
-    typeof note?.id === 'number' &&
-    typeof note.text === 'string' &&
-    Array.isArray(note.tags) &&
-    note.tags.every((tag) => typeof tag === 'string')
-  );
-}
-
-/** A storage that lives as long as the page, for where the browser keeps nothing. */
-export function createMemoryStorage(): NoteStorage {
-  const values = new Map<string, string>();
+/** Notes that live as long as the page. */
+export function createMemoryNotes(): NoteStore {
+  const notes: Note[] = [];
   return {
-    getItem: (name) => values.get(name) ?? null,
-    setItem: (name, value) => {
-      values.set(name, value);
-    },
+    all: async () => [...notes],
+    add: async (note) => notes.push({ ...note, id: notes.length + 1 }),
   };
 }
 
-/** `localStorage` where the page may use it: a sandboxed frame or a blocked site throws on reading the property. */
-function openStorage(): NoteStorage {
-  try {
-    return globalThis.localStorage ?? createMemoryStorage();
-  } catch {
-    return createMemoryStorage();
-  }
+/** Notes that hold every word of the query in their text or tags, newest first. */
+export function matching(notes: readonly Note[], query: string): Note[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  return notes
+    .filter((note) => {
+      const text = [note.text, ...note.tags].join('\n').toLowerCase();
+      return words.every((word) => text.includes(word));
+    })
+    .reverse();
 }
 
-export function createAddNote(notes: NoteBook): Tool {
+export function createAddNote(notes: NoteStore): Tool {
   return {
     remark: 'Kept in this browser only.',
-    run(args: Arguments) {
+    async run(args: Arguments) {
       const text = requireText(args, 'text');
       const tags = args.tags ?? [];
       if (!Array.isArray(tags) || !tags.every((tag) => typeof tag === 'string')) {
         throw new ToolError('tags must be a list of texts');
       }
-      return { status: 'ok', id: notes.add(text, tags).id };
+      try {
+        return { status: 'ok', id: await notes.add({ text, tags }) };
+      } catch (error) {
+        throw new ToolError('the browser keeps no notes', { cause: error });
+      }
     },
   };
 }
-
-/** The notes of this browser. */
-export const noteBook = new NoteBook(openStorage());
-
-export const addNote = createAddNote(noteBook);

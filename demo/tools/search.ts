@@ -1,13 +1,11 @@
-import { maximumMatches, type NoteBook, noteBook } from './notes.ts';
+import { matching, maximumMatches, type NoteStore } from './notes.ts';
 import { type Arguments, requireText, type Tool } from './tool.ts';
 
-export function createSearchNotes(notes: NoteBook): Tool {
+export function createSearchNotes(notes: NoteStore): Tool {
   return {
-    run(args: Arguments) {
-      const matches = notes.search(requireText(args, 'query'));
+    async run(args: Arguments) {
+      const matches = matching(await notes.all(), requireText(args, 'query'));
       return { results: matches.slice(0, maximumMatches).map((note) => note.text) };
     },
   };
 }
-
-export const searchNotes = createSearchNotes(noteBook);

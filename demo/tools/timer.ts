@@ -34,6 +34,12 @@ export class TimerList extends EventTarget {
     return timer;
   }
 
+  clear(): void {
+    for (const { handle } of this.timers.values()) clearTimeout(handle);
+    this.timers.clear();
+    this.changed();
+  }
+
   remove(id: number): void {
     const entry = this.timers.get(id);
     if (!entry) return;
@@ -47,18 +53,23 @@ export class TimerList extends EventTarget {
   }
 }
 
-export function createSetTimer(list: TimerList): Tool {
+/** A timer has whole minutes: a call that counts the seconds of the question as minutes is not what was meant. */
+function meansSeconds(question: string, minutes: number): boolean {
+  const seconds = new RegExp(`(?<![\\d.,])${minutes}[\\s-]*(?:s|secs?|seconds?)\\b`, 'i');
+  const same = new RegExp(`(?<![\\d.,])${minutes}[\\s-]*(?:m|mins?|minutes?)\\b`, 'i');
+  return seconds.test(question) && !same.test(question);
+}
+
+/** `question`: what the user asked for, against which the call's unit is checked. */
+export function createSetTimer(list: TimerList, question = ''): Tool {
   return {
     run(args: Arguments) {
       const minutes = requireNumber(args, 'minutes');
       if (!Number.isInteger(minutes) || minutes < 1) throw new ToolError('minutes must be a whole number');
       if (minutes > maximumMinutes) throw new ToolError('the timer is too long');
+      if (meansSeconds(question, minutes)) throw new ToolError('timers have whole minutes, not seconds');
       list.start(minutes, optionalText(args, 'label'));
       return { status: 'ok' };
     },
   };
 }
-
-export const timers = new TimerList();
-
-export const setTimer = createSetTimer(timers);

@@ -1,11 +1,30 @@
-/** What every demo tool is: a function from the model's arguments to a result that is small plain JSON. */
+import type { RunnableTool, ToolContext } from '../../src/index.ts';
+
 export type Arguments = Record<string, unknown>;
 
+/** What a demo tool does, without what the model is told of it: small plain JSON comes of the model's arguments. */
 export interface Tool {
   /** Throws a {@link ToolError} when the arguments make no sense or there is no answer. */
-  run(args: Arguments): Promise<object> | object;
+  run(args: Arguments, context: ToolContext): Promise<object> | object;
   /** One sentence for people that read the result, shown beside it and never given to the model. */
   remark?: string;
+}
+
+/** A tool as `runTools` takes it, and what the page has to know of it. */
+export interface DemoTool extends RunnableTool {
+  description: string;
+  parameters: Readonly<Record<string, unknown>>;
+  remark?: string;
+  /** A person is asked before it runs. */
+  asks?: boolean;
+}
+
+/** The arguments of a call, which must be an object. */
+export function requireObject(args: unknown): Arguments {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) {
+    throw new ToolError('the arguments must be an object');
+  }
+  return args as Arguments;
 }
 
 /**

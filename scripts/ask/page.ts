@@ -2,27 +2,37 @@
  * The half of `npm run ask` that runs in the browser: the engine, the demo's agent loop and tools. What happens
  * goes out through `window.report`, the whole run comes back from `window.ask`.
  */
-import { Agent, type AgentEvent, type Complete, maximumRounds } from '../../demo/agent.ts';
-import { demoTools } from '../../demo/tools/index.ts';
+import { createDemoTools } from '../../demo/tools/index.ts';
+import { createMemoryNotes } from '../../demo/tools/notes.ts';
+import { TimerList } from '../../demo/tools/timer.ts';
 import {
   type ChatCompletion,
-  type ChatCompletionChunk,
   type ChatCompletionMessageParam,
-  CompletionCollector,
   createEngine,
   type DeviceReport,
   type Engine,
   type EngineProgress,
   type RequestProgress,
+  runTools,
   type Timings,
   TokenprismError,
+  type ToolRunEvent,
 } from '../../src/index.ts';
+import { type ClientName, throughClient } from './clients.ts';
+
+/** More than any sensible question needs; a model that calls in circles stops here. */
+const maximumRounds = 6;
+
+/** What one round may generate, unless the command line says. Small models can fall into repeating themselves. */
+const maximumTokens = 512;
 
 export interface Question {
   question: string;
   /** A Hub repository or a folder's URL; `null`: the embedded model. */
   model: string | null;
   device: 'webgpu' | 'wasm';
+  /** `null`: the engine itself is asked. */
+  client: ClientName | null;
   thinking: boolean;
   toolChoice: ChatCompletionToolChoice | null;
   maxTokens: number | null;
@@ -37,7 +47,7 @@ export type AskReport =
   | { type: 'load'; progress: EngineProgress }
   | { type: 'loaded'; model: string; device: DeviceReport }
   | { type: 'prompt'; progress: RequestProgress }
-  | AgentEvent;
+  | ToolRunEvent;
 
 /** What `--json` prints. */
 export interface AskRun {
@@ -92,22 +102,38 @@ async function run(question: Question): Promise<AskRun> {
     const { model, device } = engine.state;
     await window.report({ type: 'loaded', model: model.id, device });
     const rounds: ChatCompletion[] = [];
-    const agent = new Agent(recording(engine, question, rounds), demoTools);
-    const events = agent.ask(question.question, {
-      thinking: question.thinking,
-      signal: new AbortController().signal,
-      onProgress: (progress) => void window.report({ type: 'prompt', progress }),
+    const tools = createDemoTools({
+      notes: createMemoryNotes(),
+      timers: new TimerList(),
+      question: question.question,
     });
-    for await (const event of events) {
+    const answer = runTools(
+      question.client === null ? engine : await throughClient(engine, question.client),
+      {
+        messages: [{ role: 'user', content: question.question }],
+        tools,
+        max_tokens: question.maxTokens ?? maximumTokens,
+        chat_template_kwargs: { enable_thinking: question.thinking },
+        include_details: true,
+        ...(question.toolChoice !== null && { tool_choice: question.toolChoice }),
+        ...(question.seed !== null && { seed: question.seed }),
+      },
+      {
+        maxRounds: maximumRounds,
+        onProgress: (progress) => void window.report({ type: 'prompt', progress }),
+      },
+    );
+    for await (const event of answer) {
       await window.report(event);
-      if (event.type === 'end' && event.reason === 'rounds') {
+      if (event.type === 'round-end') rounds.push(event.completion);
+      if (event.type === 'end' && event.result.reason === 'rounds') {
         throw new Error(`The model still called tools in round ${maximumRounds}, the last one it was given.`);
       }
     }
     return {
       model: model.id,
       device: device.device,
-      messages: wholeMessages(agent.messages, rounds),
+      messages: wholeMessages(answer.messages, rounds),
       prompts: rounds.map((round) => round.tokenprism?.prompt ?? ''),
       choices: rounds.at(-1)?.choices ?? [],
       usage: summedUsage(rounds),
@@ -120,36 +146,6 @@ async function run(question: Question): Promise<AskRun> {
   } finally {
     await engine.close();
   }
-}
-
-/** The engine's `create` under the options of the command line, with a record of each whole completion. */
-function recording(engine: Engine, question: Question, rounds: ChatCompletion[]): Complete {
-  return async (body, options) => {
-    const stream = await engine.chat.completions.create(
-      {
-        ...body,
-        // Once a call was made and answered, the model must be free to answer.
-        ...(question.toolChoice !== null && rounds.length === 0 && { tool_choice: question.toolChoice }),
-        ...(question.maxTokens !== null && { max_tokens: question.maxTokens }),
-        ...(question.seed !== null && { seed: question.seed }),
-        stream_options: { include_usage: true },
-      },
-      options,
-    );
-    return recorded(stream, rounds);
-  };
-}
-
-async function* recorded(
-  stream: AsyncIterable<ChatCompletionChunk>,
-  rounds: ChatCompletion[],
-): AsyncGenerator<ChatCompletionChunk, void, undefined> {
-  const collector = new CompletionCollector();
-  for await (const chunk of stream) {
-    collector.add(chunk);
-    yield chunk;
-  }
-  rounds.push(collector.finish());
 }
 
 /** The history with the assistant's messages as the API answered them, where a missing field is `null`. */

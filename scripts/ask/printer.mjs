@@ -61,14 +61,15 @@ export function createPrinter({ json }) {
     content: ({ text }) => write('content', text),
     'call-start': ({ index, name }) => write(`call ${index}`, `→ ${bold(name)} `),
     'call-arguments': ({ index, text }) => write(`call ${index}`, text),
-    'call-incomplete': () => line('✗ the call was cut: it is not run'),
-    'call-result': ({ result }) => line(`← ${result}`),
+    'call-dropped': ({ name }) => line(`✗ the answer was cut: ${name} is not run`),
+    'tool-result': ({ content }) => line(`← ${content}`),
+    'tool-error': ({ content }) => line(`← ${content}`),
     'round-end': () => {
       if (block !== null) stdout.write('\n');
       block = null;
     },
-    end: ({ reason }) => {
-      if (reason === 'length') stderr.write(`${quiet('(cut at the token limit)')}\n`);
+    end: ({ result }) => {
+      if (result.reason === 'length') stderr.write(`${quiet('(cut at the token limit)')}\n`);
     },
   };
 

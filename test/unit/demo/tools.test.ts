@@ -1,19 +1,26 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { timeIn } from '../../../demo/tools/clock.ts';
 import { evaluate } from '../../../demo/tools/expression.ts';
-import { demoTools } from '../../../demo/tools/index.ts';
-import { createAddNote, createMemoryStorage, NoteBook } from '../../../demo/tools/notes.ts';
+import { createDemoTools } from '../../../demo/tools/index.ts';
+import { createAddNote, createMemoryNotes, type NoteStore } from '../../../demo/tools/notes.ts';
 import { createSearchNotes } from '../../../demo/tools/search.ts';
 import { createSetTimer, TimerList } from '../../../demo/tools/timer.ts';
 
-const run = async (name: string, args: unknown): Promise<unknown> =>
-  JSON.parse(await demoTools.run(name, args));
+const demoTools = createDemoTools({ notes: createMemoryNotes(), timers: new TimerList(), question: '' });
+const context = { signal: new AbortController().signal, id: 'call-1', round: 1 };
+
+/** What a call comes to, its error as the model is told of it. */
+async function run(name: string, args: unknown): Promise<unknown> {
+  try {
+    return await demoTools.find((tool) => tool.name === name)!.run(args, context);
+  } catch (error) {
+    return { error: (error as Error).message };
+  }
+}
 
 describe('the set', () => {
   test('implements every definition, in the order the model was trained on', async () => {
-    const names = demoTools.definitions.map((tool) =>
-      tool.type === 'function' ? tool.function.name : tool.type,
-    );
+    const names = demoTools.map(({ name }) => name);
     expect(names).toEqual([
       'get_weather',
       'calculator',
@@ -30,8 +37,6 @@ describe('the set', () => {
   });
 
   test.each([
-    ['an unknown tool', 'launch_rocket', {}, 'unknown tool launch_rocket'],
-    ['a name from the prototype', 'toString', {}, 'unknown tool toString'],
     ['a list', 'calculator', ['1 + 1'], 'the arguments must be an object'],
     ['null', 'calculator', null, 'the arguments must be an object'],
     ['a text', 'calculator', '1 + 1', 'the arguments must be an object'],
@@ -61,8 +66,9 @@ describe('get_weather', () => {
   });
 
   test('says that its data are not live', () => {
-    expect(demoTools.remark('get_weather')).toMatch(/not live/);
-    expect(demoTools.remark('calculator')).toBeNull();
+    const remarkOf = (name: string) => demoTools.find((tool) => tool.name === name)?.remark;
+    expect(remarkOf('get_weather')).toMatch(/not live/);
+    expect(remarkOf('calculator')).toBeUndefined();
   });
 });
 
@@ -162,39 +168,29 @@ describe('convert_units', () => {
 
 describe('notes', () => {
   test('are found by words of their text and tags, newest first', async () => {
-    const notes = new NoteBook(createMemoryStorage());
+    const notes = createMemoryNotes();
     const add = createAddNote(notes);
     const search = createSearchNotes(notes);
-    expect(await add.run({ text: 'buy milk', tags: ['shopping'] })).toEqual({ status: 'ok', id: 1 });
-    expect(await add.run({ text: 'Milk the goats' })).toEqual({ status: 'ok', id: 2 });
-    expect(await search.run({ query: 'milk' })).toEqual({ results: ['Milk the goats', 'buy milk'] });
-    expect(await search.run({ query: 'shopping' })).toEqual({ results: ['buy milk'] });
-    expect(await search.run({ query: 'goats milk' })).toEqual({ results: ['Milk the goats'] });
-    expect(await search.run({ query: 'bread' })).toEqual({ results: [] });
+    expect(await add.run({ text: 'buy milk', tags: ['shopping'] }, context)).toEqual({ status: 'ok', id: 1 });
+    expect(await add.run({ text: 'Milk the goats' }, context)).toEqual({ status: 'ok', id: 2 });
+    expect(await search.run({ query: 'milk' }, context)).toEqual({ results: ['Milk the goats', 'buy milk'] });
+    expect(await search.run({ query: 'shopping' }, context)).toEqual({ results: ['buy milk'] });
+    expect(await search.run({ query: 'goats milk' }, context)).toEqual({ results: ['Milk the goats'] });
+    expect(await search.run({ query: 'bread' }, context)).toEqual({ results: [] });
   });
 
-  test('outlive the book, and survive a damaged store', () => {
-    const storage = createMemoryStorage();
-    new NoteBook(storage).add('one', []);
-    expect(new NoteBook(storage).all()).toEqual([{ id: 1, text: 'one', tags: [] }]);
-    storage.setItem('tokenprism-demo-notes', '{"broken');
-    expect(new NoteBook(storage).all()).toEqual([]);
-    storage.setItem('tokenprism-demo-notes', '[null, {"id": "x"}, {"id": 4, "text": "four", "tags": []}]');
-    expect(new NoteBook(storage).add('five', []).id).toBe(5);
-  });
-
-  test('say so when the browser has no room', async () => {
-    const full = {
-      getItem: () => null,
-      setItem: () => {
-        throw new DOMException('full', 'QuotaExceededError');
-      },
+  test('say so when the browser keeps none', async () => {
+    const full: NoteStore = {
+      all: async () => [],
+      add: () => Promise.reject(new DOMException('full', 'QuotaExceededError')),
     };
-    expect(() => createAddNote(new NoteBook(full)).run({ text: 'x' })).toThrow('the storage is full');
+    await expect(createAddNote(full).run({ text: 'x' }, context)).rejects.toThrow(
+      'the browser keeps no notes',
+    );
   });
 
-  test('take only a list of texts as tags', () => {
-    expect(() => createAddNote(new NoteBook(createMemoryStorage())).run({ text: 'x', tags: 'y' })).toThrow(
+  test('take only a list of texts as tags', async () => {
+    await expect(createAddNote(createMemoryNotes()).run({ text: 'x', tags: 'y' }, context)).rejects.toThrow(
       'tags must be a list of texts',
     );
   });
@@ -212,7 +208,7 @@ describe('set_timer', () => {
     const list = new TimerList();
     const changes = vi.fn();
     list.addEventListener('change', changes);
-    expect(await createSetTimer(list).run({ minutes: 10, label: 'tea' })).toEqual({ status: 'ok' });
+    expect(await createSetTimer(list).run({ minutes: 10, label: 'tea' }, context)).toEqual({ status: 'ok' });
     expect(list.all()).toMatchObject([
       { label: 'tea', minutes: 10, ended: false, endsAt: Date.now() + 600_000 },
     ]);
@@ -232,7 +228,31 @@ describe('set_timer', () => {
     [{ minutes: 5, label: 7 }, 'label must be a text'],
   ])('refuses %o', (args, error) => {
     const list = new TimerList();
-    expect(() => createSetTimer(list).run(args)).toThrow(error);
+    expect(() => createSetTimer(list).run(args, context)).toThrow(error);
     expect(list.all()).toEqual([]);
+  });
+
+  test.each([
+    ['Set a timer for 5 seconds', 5, false],
+    ['A 30-second timer, please', 30, false],
+    ['Set a timer for 5 minutes', 5, true],
+    ['First 5 seconds, then 5 minutes', 5, true],
+    ['Set a timer for 15 seconds', 5, true],
+    ['Wake me up later', 10, true],
+  ])('of a question "%s", %d minutes: %s', async (question, minutes, starts) => {
+    const list = new TimerList();
+    const call = async () => createSetTimer(list, question).run({ minutes }, context);
+    if (starts) expect(await call()).toEqual({ status: 'ok' });
+    else await expect(call()).rejects.toThrow('timers have whole minutes, not seconds');
+    expect(list.all()).toHaveLength(starts ? 1 : 0);
+  });
+
+  test('all are gone when the list is cleared', () => {
+    const list = new TimerList();
+    list.start(1, null);
+    list.start(2, null);
+    list.clear();
+    expect(list.all()).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createPrinter } from '../../../scripts/ask/printer.mjs';
+import type { ChatCompletion, ToolRunResult } from '../../../src/index.ts';
 
 let written = '';
 
@@ -15,20 +16,29 @@ afterEach(() => vi.restoreAllMocks());
 
 const reports = [
   { type: 'round-start', round: 1 },
-  { type: 'reasoning', text: '\nI will ' },
-  { type: 'reasoning', text: 'call it.\n' },
-  { type: 'content', text: '\n\n' },
-  { type: 'call-start', index: 0, name: 'calculator' },
-  { type: 'call-arguments', index: 0, text: '{"expression": ' },
-  { type: 'call-arguments', index: 0, text: '"23 * 19"}' },
-  { type: 'round-end', tokensPerSecond: 2 },
-  { type: 'call-running', index: 0 },
-  { type: 'call-result', index: 0, result: '{"result":437}', milliseconds: 1 },
+  { type: 'reasoning', round: 1, text: '\nI will ' },
+  { type: 'reasoning', round: 1, text: 'call it.\n' },
+  { type: 'content', round: 1, text: '\n\n' },
+  { type: 'call-start', round: 1, index: 0, id: 'call-1', name: 'calculator' },
+  { type: 'call-arguments', round: 1, index: 0, text: '{"expression": ' },
+  { type: 'call-arguments', round: 1, index: 0, text: '"23 * 19"}' },
+  { type: 'round-end', round: 1, completion: {} as ChatCompletion },
+  { type: 'tool-start', round: 1, index: 0, id: 'call-1', name: 'calculator', arguments: '' },
+  {
+    type: 'tool-result',
+    round: 1,
+    index: 0,
+    id: 'call-1',
+    name: 'calculator',
+    value: { result: 437 },
+    content: '{"result":437}',
+    milliseconds: 1,
+  },
   { type: 'round-start', round: 2 },
-  { type: 'content', text: '\n\n23 * 19 ' },
-  { type: 'content', text: '= 437' },
-  { type: 'round-end', tokensPerSecond: 2 },
-  { type: 'end', reason: 'answered' },
+  { type: 'content', round: 2, text: '\n\n23 * 19 ' },
+  { type: 'content', round: 2, text: '= 437' },
+  { type: 'round-end', round: 2, completion: {} as ChatCompletion },
+  { type: 'end', round: 2, result: { reason: 'answered' } as ToolRunResult },
 ] as const;
 
 test('prints reasoning, calls, results and answer as they come, each on lines of its own', () => {
@@ -57,7 +67,7 @@ test('with json, prints the run alone, on one line', () => {
 
 test('a run that ends in the middle of a line leaves the terminal at the start of one', () => {
   const printer = createPrinter({ json: false });
-  printer.report({ type: 'content', text: 'Half a' });
+  printer.report({ type: 'content', round: 1, text: 'Half a' });
   printer.close();
   expect(written).toBe('Half a\n');
 });
