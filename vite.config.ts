@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
+import { contentSecurityPolicy, servedPolicy } from './demo/vite/policy.ts';
+import { serviceWorker } from './demo/vite/service-worker.ts';
 import { declarations } from './scripts/declarations.ts';
 import { serviceWorkerScript } from './scripts/service-worker-script.ts';
 import { xgrammar } from './scripts/xgrammar.mjs';
@@ -25,7 +27,14 @@ const common: UserConfig = {
   optimizeDeps: {
     // Named here, because finding them while a page runs would reload that page.
     noDiscovery: true,
-    include: ['@huggingface/transformers', '@huggingface/jinja', 'onnxruntime-web/webgpu'],
+    include: [
+      '@huggingface/transformers',
+      '@huggingface/jinja',
+      'onnxruntime-web/webgpu',
+      // Of the demo: the one that is no module.
+      'highlight.js/lib/core',
+      'highlight.js/lib/languages/*',
+    ],
   },
   server: {
     // Reachable as localhost, which is a secure context and so has WebGPU, and from nowhere else.
@@ -112,7 +121,16 @@ const library: UserConfig = {
 
 const demo: UserConfig = {
   root: path('demo'),
+  publicDir: path('demo/public'),
   build: { outDir: path('dist-demo'), emptyOutDir: true, target: 'es2022', assetsInlineLimit: 0 },
+  plugins: [
+    contentSecurityPolicy(),
+    servedPolicy(),
+    serviceWorker({
+      source: path('demo/offline/service-worker.js'),
+      publicFolder: path('demo/public'),
+    }),
+  ],
 };
 
 /**
@@ -122,5 +140,6 @@ const demo: UserConfig = {
 export default defineConfig(({ command, mode }) => {
   if (mode === 'sources') return { ...common, root: path('.'), appType: 'mpa' };
   const isLibrary = command === 'build' && mode !== 'demo';
-  return { ...common, ...(isLibrary ? library : demo) };
+  const { plugins = [], ...rest } = isLibrary ? library : demo;
+  return { ...common, ...rest, plugins: isLibrary ? plugins : [...common.plugins!, ...plugins] };
 });
