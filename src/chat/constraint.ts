@@ -1,6 +1,15 @@
 /** What a request holds the model to: calls, the form of the content, the length of its reasoning. */
 import type { Constraint, ContentConstraint } from '../protocol.ts';
-import { badType, badValue, type Fields, isObject, jsonCopy, numberField, shown } from './fields.ts';
+import {
+  badType,
+  badValue,
+  booleanField,
+  type Fields,
+  isObject,
+  jsonCopy,
+  numberField,
+  shown,
+} from './fields.ts';
 import type { RequestTools } from './tools.ts';
 
 /**
@@ -73,6 +82,10 @@ function readContent(body: Fields, tools: RequestTools): ContentConstraint | nul
   return content;
 }
 
+const FORMAT_TYPES: readonly unknown[] = ['text', 'json_object', 'json_schema'];
+
+const schemaGiven = ({ json_schema: schema }: Fields) => (schema == null ? {} : { json_schema: schema });
+
 /** Fields of `response_format.json_schema`. */
 const SCHEMA_FIELDS: readonly string[] = ['name', 'description', 'schema', 'strict'];
 
@@ -80,7 +93,17 @@ function readResponseFormat(format: unknown): ContentConstraint | null {
   if (format === undefined || format === null) return null;
   if (!isObject(format))
     throw badType('response_format', "an object such as { type: 'json_object' }", format);
-  switch (format.type) {
+  const { type, json_schema: _, ...others } = format;
+  const [other] = Object.keys(type === 'json_schema' ? others : { ...others, ...schemaGiven(format) });
+  if (other !== undefined && FORMAT_TYPES.includes(type)) {
+    throw badValue(
+      `response_format.${other}`,
+      `'response_format.${other}' has no place beside the type ${shown(type)}; a schema belongs to ` +
+        "{ type: 'json_schema', json_schema: { name, schema } }.",
+      'unknown_parameter',
+    );
+  }
+  switch (type) {
     case 'text':
       return null;
     case 'json_object':
@@ -98,6 +121,11 @@ function readResponseFormat(format: unknown): ContentConstraint | null {
           'unknown_parameter',
         );
       }
+      for (const name of ['name', 'description']) {
+        const text = described[name] ?? '';
+        if (typeof text !== 'string') throw badType(`response_format.json_schema.${name}`, 'a string', text);
+      }
+      booleanField(described, 'strict', true, 'response_format.json_schema.strict');
       return { kind: 'json', ...readSchema(described.schema, 'response_format.json_schema.schema') };
     }
     default:

@@ -1,5 +1,5 @@
 /** The names of request fields: those that are honoured, and what to do about the others that clients know. */
-import { badValue, type Fields, shown } from './fields.ts';
+import { badType, badValue, type Fields, isObject, shown } from './fields.ts';
 
 /** Fields of a request that have an effect. */
 export const honoured: ReadonlySet<string> = new Set([
@@ -43,15 +43,6 @@ export const honoured: ReadonlySet<string> = new Set([
   'reasoning_field',
 ]);
 
-/** Bookkeeping of a hosted service; nothing here depends on it. */
-export const withoutEffect: ReadonlySet<string> = new Set([
-  'user',
-  'metadata',
-  'store',
-  'safety_identifier',
-  'prompt_cache_key',
-]);
-
 /** Values by which a client says that it does not want what is not there. */
 const neutral: Readonly<Record<string, { values: readonly string[]; why: string }>> = {
   modalities: { values: ['["text"]'], why: 'the engine answers with text only' },
@@ -76,11 +67,28 @@ const instead: Readonly<Record<string, string>> = {
   signal: 'it belongs into the second argument',
 };
 
+/** What the fields without effect may be. */
+const bookkeeping: Readonly<Record<string, { expected: string; is(value: unknown): boolean }>> = {
+  user: { expected: 'a string', is: (value) => typeof value === 'string' },
+  metadata: { expected: 'an object', is: isObject },
+  store: { expected: 'true or false', is: (value) => typeof value === 'boolean' },
+  safety_identifier: { expected: 'a string', is: (value) => typeof value === 'string' },
+  prompt_cache_key: { expected: 'a string', is: (value) => typeof value === 'string' },
+};
+
+/** Bookkeeping of a hosted service; nothing here depends on it. */
+export const withoutEffect: ReadonlySet<string> = new Set(Object.keys(bookkeeping));
+
 /** Throws a `BadRequestError` for a field that is not honoured, by its name. */
 export function checkFieldNames(body: Fields): void {
   for (const [name, value] of Object.entries(body)) {
     // Clients send null and undefined for what they leave unset.
-    if (honoured.has(name) || withoutEffect.has(name) || value === undefined || value === null) continue;
+    if (honoured.has(name) || value === undefined || value === null) continue;
+    if (Object.hasOwn(bookkeeping, name)) {
+      const { expected, is } = bookkeeping[name]!;
+      if (!is(value)) throw badType(name, expected, value);
+      continue;
+    }
     const wish = Object.hasOwn(neutral, name) ? neutral[name]! : null;
     if (wish) {
       const text = jsonText(value);

@@ -35,6 +35,13 @@ export function readPromptEnd(
       "'echo' begins the answer with the text of the last message, which must be one of the assistant's that has some.",
     );
   }
+  if (echoes && last?.content && constraint?.content) {
+    throw badValue(
+      'echo',
+      "'echo' begins the answer with a content that its form would have to hold from the beginning; " +
+        "remove it, or 'response_format' and 'structured_outputs'.",
+    );
+  }
   const echo = echoes && last ? { reasoning: last.reasoning || null, content: last.content || null } : null;
   if (!continues) return { promptEnd: begins ? 'turn' : 'messages', echo };
   if (!hasText(last) || last?.tool_calls) {
