@@ -196,7 +196,7 @@ function readOutput(
       return { kind: 'grammar', source: value, path };
     default: {
       if (!Array.isArray(value) || value.length === 0) throw badType(path, 'an array of strings', value);
-      const choices = value.map((choice, index) => {
+      const choices = Array.from(value, (choice: unknown, index) => {
         if (typeof choice !== 'string' || choice === '')
           throw badType(`${path}[${index}]`, 'a string with text', choice);
         return choice;

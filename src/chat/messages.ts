@@ -39,7 +39,7 @@ export function readMessages(value: unknown, tagged = false): TemplateMessage[] 
     throw badValue('messages', "'messages' is empty; add at least one message.", 'empty_array');
   }
   const callIds = new Set<string>();
-  return value.map((message, index) => {
+  return Array.from(value, (message: unknown, index) => {
     const read = readMessage(message, `messages[${index}]`, callIds);
     if (tagged && read.role === 'assistant' && read.reasoning === undefined) {
       Object.assign(read, untagged(read.content ?? ''));
@@ -115,7 +115,7 @@ function readContent(content: unknown, path: string): string {
   if (content.length === 0) {
     throw badValue(path, `'${path}' is an empty array; add a text part or pass a string.`, 'empty_array');
   }
-  return content.map((part, index) => readPart(part, `${path}[${index}]`)).join('\n');
+  return Array.from(content, (part, index) => readPart(part, `${path}[${index}]`)).join('\n');
 }
 
 function readPart(part: unknown, path: string): string {
@@ -148,7 +148,7 @@ function readCallId(id: unknown, path: string, callIds: ReadonlySet<string>): st
 function readCalls(calls: unknown, path: string): TemplateCall[] {
   if (calls === undefined || calls === null) return [];
   if (!Array.isArray(calls)) throw badType(path, 'an array of tool calls', calls);
-  return calls.map((call, index) => readCall(call, `${path}[${index}]`));
+  return Array.from(calls, (call, index) => readCall(call, `${path}[${index}]`));
 }
 
 function readCall(call: unknown, path: string): TemplateCall {

@@ -198,7 +198,7 @@ export function readStop(stop: unknown): string[] {
       'array_above_max_length',
     );
   }
-  return strings.map((string, index) => {
+  return Array.from(strings, (string, index) => {
     const param = Array.isArray(stop) ? `stop[${index}]` : 'stop';
     if (typeof string !== 'string') throw badType(param, 'a string', string);
     if (string === '') throw badValue(param, `'${param}' is empty; remove it.`);

@@ -144,10 +144,10 @@ function readPrompts(body: Fields, vocabularySize: number): GivenPrompt[] {
   if (typeof prompt === 'string') return [text(prompt)];
   if (!Array.isArray(prompt)) throw badType('prompt', expected, prompt);
   if (prompt.length === 0) throw badValue('prompt', "'prompt' is empty; give a text or ids.", 'empty_array');
-  if (prompt.every((part) => typeof part === 'number')) {
+  if (Array.from(prompt).every((part) => typeof part === 'number')) {
     return [{ ids: readIds(prompt, 'prompt', vocabularySize) }];
   }
-  return prompt.map((part: unknown, index) => {
+  return Array.from(prompt, (part: unknown, index) => {
     const path = `prompt[${index}]`;
     if (typeof part === 'string') return text(part);
     if (!Array.isArray(part)) throw badType(path, 'a text or an array of token ids', part);

@@ -51,7 +51,7 @@ function readBias(given: unknown, vocabularySize: number): Map<number, number> {
 
 function readStopTokens(ids: unknown, vocabularySize: number): number[] {
   if (!Array.isArray(ids)) throw badType('stop_token_ids', 'an array of token ids', ids);
-  return ids.map((id, index) =>
+  return Array.from(ids, (id, index) =>
     checkNumber(id, `stop_token_ids[${index}]`, { min: 0, max: vocabularySize - 1, integer: true }),
   );
 }

@@ -120,7 +120,7 @@ export function checkFields(body: Fields, known: readonly string[]): void {
 /** An array of ids of the vocabulary. */
 export function readIds(value: unknown, path: string, vocabularySize: number): number[] {
   if (!Array.isArray(value)) throw badType(path, 'an array of token ids', value);
-  return value.map((id, index) =>
+  return Array.from(value, (id, index) =>
     checkNumber(id, `${path}[${index}]`, { min: 0, max: vocabularySize - 1, integer: true }),
   );
 }

@@ -28,7 +28,7 @@ export function readTools(body: Fields): RequestTools {
   if (tools?.length === 0) {
     throw badValue('tools', "'tools' is empty; leave it out or add a tool.", 'empty_array');
   }
-  const copies = tools === null ? [] : tools.map((tool, index) => readTool(tool, `tools[${index}]`));
+  const copies = Array.from(tools ?? [], (tool, index) => readTool(tool, `tools[${index}]`));
   const declared = copies.map(({ declaration }) => declaration);
   declared.forEach(({ name }, index) => {
     if (declared.findIndex((other) => other.name === name) !== index) {
