@@ -1,7 +1,8 @@
-/** docs/api.md names each field of a request, and no other. */
+/** docs/api.md names each field of a request, and no other; what it says of arguments is so. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { honoured, withoutEffect } from '../../../src/chat/field-names.ts';
+import { createOutputParser } from '../../../src/chat/output-parser.ts';
 import { textFields } from '../../../src/chat/text-request.ts';
 
 const document = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8');
@@ -31,5 +32,23 @@ describe('docs/api.md', () => {
     const listed = /Fields as in the tables above: ([^;]+);/.exec(text)![1]!;
     const shared = [...listed.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name!);
     expect([...shared, ...fieldsIn(text)].sort()).toEqual([...textFields].sort());
+  });
+
+  it('shows arguments as they are delivered', async () => {
+    const rows = [...section('## Answers').matchAll(/^\| `(\{.*\})` \| `(.+)` \| `(.+)` \|$/gm)];
+    expect(rows.length).toBeGreaterThan(10);
+    for (const [row, schema, written, delivered] of rows) {
+      const parameters = { type: 'object', properties: { value: JSON.parse(schema!) as object } };
+      const parser = await createOutputParser({
+        reasoningParser: null,
+        toolParser: 'hermes',
+        tools: [{ type: 'function', function: { name: 'f', parameters } }],
+      });
+      const call = `{"name": "f", "arguments": {"value": ${written}}}`;
+      parser.feed({ text: `<tool_call>\n${call}\n</tool_call>` });
+      parser.finish('stop');
+      const text = parser.choice.message.tool_calls![0]!.function.arguments;
+      expect([row, JSON.parse(text)]).toEqual([row, { value: JSON.parse(delivered!) as unknown }]);
+    }
   });
 });
