@@ -31,6 +31,9 @@ const common: UserConfig = {
       '@huggingface/transformers',
       '@huggingface/jinja',
       'onnxruntime-web/webgpu',
+      // Of `npm run ask -- --client ai-sdk`.
+      'ai',
+      '@ai-sdk/openai-compatible',
       // Of the demo: the one that is no module.
       'highlight.js/lib/core',
       'highlight.js/lib/languages/*',

@@ -23,6 +23,8 @@ Runs a model in a headless Chromium on WebGPU, with the seven tools of the demo,
   --max-tokens <n>     the most tokens of one round
   --seed <n>           for sampling; the embedded model is greedy and needs none
   --device <device>    webgpu or wasm (default: webgpu)
+  --client <client>    ask through an official client: openai, or ai-sdk (the AI SDK with its provider for
+                       OpenAI-compatible servers)
   --help               this text
 `;
 
@@ -63,6 +65,7 @@ function parseCommandLine(argumentList) {
         'max-tokens': { type: 'string' },
         seed: { type: 'string' },
         device: { type: 'string', default: 'webgpu' },
+        client: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
     });
@@ -77,6 +80,9 @@ function parseCommandLine(argumentList) {
   if (!['webgpu', 'wasm'].includes(values.device)) {
     throw new AskError(`--device must be webgpu or wasm; got "${values.device}".`);
   }
+  if (values.client !== undefined && !['openai', 'ai-sdk'].includes(values.client)) {
+    throw new AskError(`--client must be openai or ai-sdk; got "${values.client}".`);
+  }
   return {
     help: values.help,
     json: values.json,
@@ -84,6 +90,7 @@ function parseCommandLine(argumentList) {
     question: {
       question,
       device: values.device,
+      client: values.client ?? null,
       thinking: !values['no-think'],
       toolChoice: toolChoice(values['tool-choice']),
       maxTokens: wholeNumber('max-tokens', values['max-tokens'], 1),

@@ -1,5 +1,6 @@
 /** `npm run ask` on the embedded model (WASM; on WebGPU it is among the long tests). */
 import { expect, test } from '@playwright/test';
+import type { AskRun } from '../../scripts/ask/page.ts';
 import { ask, askForJson } from './ask-command.ts';
 
 test('--json tells the whole run: thinking, call, result, thinking, answer', async () => {
@@ -49,4 +50,14 @@ test('prints the conversation for people', async () => {
     '← {"result":437}',
     '23 * 19 = 437',
   ]);
+});
+
+test('--client asks through an official client, with the same outcome', async () => {
+  const question = ['--device', 'wasm', 'What is 23 * 19?'];
+  /** Without what differs from run to run. */
+  const outcome = ({ timings: _, ...run }: AskRun) =>
+    JSON.parse(JSON.stringify(run).replaceAll(/chatcmpl-tool-\w+/g, 'id')) as unknown;
+  const own = outcome(await askForJson(...question));
+  for (const client of ['openai', 'ai-sdk'])
+    expect(outcome(await askForJson('--client', client, ...question)), client).toEqual(own);
 });

@@ -12,7 +12,15 @@ test('--help explains every option and exits with 0', () => {
   const { status, stdout, stderr } = ask('--help');
   expect(status).toBe(0);
   expect(stderr).toBe('');
-  for (const option of ['--json', '--no-think', '--model', '--tool-choice', '--max-tokens', '--seed']) {
+  for (const option of [
+    '--json',
+    '--no-think',
+    '--model',
+    '--tool-choice',
+    '--max-tokens',
+    '--seed',
+    '--client',
+  ]) {
     expect(stdout).toContain(option);
   }
 });
@@ -26,6 +34,7 @@ test.each([
   [['--model', '/nowhere/at all', 'Hello!'], 'There is no folder /nowhere/at all.'],
   [['--model', '../nowhere', 'Hello!'], 'There is no folder ../nowhere.'],
   [['--tool-choice', '{"type"', 'Hello!'], '--tool-choice is not valid JSON'],
+  [['--client', 'curl', 'Hello!'], '--client must be openai or ai-sdk; got "curl".'],
   [['--device', 'gpu', 'Hello!'], '--device must be webgpu or wasm; got "gpu"'],
 ])('a wrong command line %j exits with 1 and one line on stderr', (argumentList, message) => {
   const { status, stdout, stderr } = ask(...argumentList);
