@@ -28,6 +28,9 @@ const VALUE = 'VALUE';
 const OBJECT = 'OBJECT';
 const BETWEEN = 'BETWEEN';
 
+/** Keys of a parameter that may hold all arguments. */
+const WRAPPERS = ['arguments', 'input'];
+
 /** `markup` is what the vertical bars hold in every tag. */
 export function dsml(name: string, block: string, space = '', markup = 'DSML'): ToolFormat {
   const tag = (text: string) => `<｜${markup}｜${space}${text}`;
@@ -61,6 +64,7 @@ export function dsml(name: string, block: string, space = '', markup = 'DSML'): 
         close: `${closer('parameter')}\n`,
         separator: '',
         avoid: () => [closer('invoke'), tag('parameter name="')],
+        wrapperKeys: WRAPPERS,
       },
       trigger: `${tag(block)}>`,
     },
@@ -121,7 +125,7 @@ export function dsml(name: string, block: string, space = '', markup = 'DSML'): 
         const key = (quote < 0 ? text : text.slice(0, quote)).trim();
         return { key, kind: /string\s*=\s*"true"/.test(text) ? 'text' : 'json' };
       },
-      wrapperKeys: ['arguments', 'input'],
+      wrapperKeys: WRAPPERS,
     }),
   };
 }

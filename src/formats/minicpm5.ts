@@ -29,6 +29,9 @@ const KEY = 'KEY';
 const VALUE = 'VALUE';
 const CDATA = 'CDATA';
 
+/** Keys of a parameter that may hold all arguments. */
+const WRAPPERS = ['properties', 'arguments'];
+
 /** Each a terminal by its spelling. */
 const ENTITIES = { '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"', '&apos;': "'" } as const;
 
@@ -71,6 +74,7 @@ export const family: Family = {
             avoid: () => [FUNCTION_END, ...PARAMETERS_START, CDATA_START, ...Object.keys(ENTITIES)],
             verbatim: { start: CDATA_START, end: CDATA_END },
             trimsLineBreaks: true,
+            wrapperKeys: WRAPPERS,
           },
           trigger: FUNCTION,
         },
@@ -97,7 +101,7 @@ export const family: Family = {
           },
           [CDATA]: { text: 'value', on: { CDATA_END: { to: VALUE } } },
         },
-        createParameters: parametersAs({ trimsLineBreaks: true, wrapperKeys: ['properties', 'arguments'] }),
+        createParameters: parametersAs({ trimsLineBreaks: true, wrapperKeys: WRAPPERS }),
       },
       recognise: ({ chatTemplate }) =>
         chatTemplate.includes('<function name=') && chatTemplate.includes('<param name='),

@@ -149,6 +149,8 @@ export interface ParameterWriting {
   verbatim?: { start: string; end: string };
   /** A line break at a border of a value is markup: no text begins or ends with one. */
   trimsLineBreaks?: true;
+  /** Keys of a parameter that may be read as all arguments in one. */
+  wrapperKeys?: readonly string[];
   /** Parameters are elements: values that are lists or objects hold further ones. */
   elements?: {
     /** Name of a list's item. */

@@ -1,5 +1,5 @@
 /** Alternatives that share a key, in formats that write arguments as parameters: what may be written is read as meant. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createParser } from '../../../src/parser/index.ts';
 import { promptOf } from '../../agreement/request.ts';
 import { subjectOf } from '../../agreement/subject.ts';
@@ -114,4 +114,33 @@ it('minimax_m3: inside of elements no text looks like the value of another branc
   ]) {
     expect(await read('minimax_m3', parameters, write(values))).toBeNull();
   }
+});
+
+describe.each(Object.entries(FORMATS))('%s: keys that are not declared', (format, write) => {
+  const open = (properties: object, rest: object) => ({ type: 'object', properties, ...rest });
+
+  it('stand beside declared ones', async () => {
+    const parameters = open({ k: integer }, { additionalProperties: true });
+    for (const values of [{ k: 5, key: 'text' }, { q: [1], k: 5 }, { k: 5 }, { k_1: true, kk: null }])
+      expect(await read(format, parameters, write(values))).toEqual(values);
+  });
+
+  it('have values of their schemas', async () => {
+    const rest = { additionalProperties: string, patternProperties: { '^n_': integer } };
+    const parameters = open({ k: { type: 'boolean' } }, rest);
+    for (const values of [
+      { k: true, q: '5' },
+      { n_a: 5, q: 'x' },
+      { n_a: 5, n_b: 6, k: false },
+    ])
+      expect(await read(format, parameters, write(values))).toEqual(values);
+    for (const values of [{ n_a: 'x' }, { k: 'x' }])
+      expect(await read(format, parameters, write(values))).toBeNull();
+  });
+
+  it('stand beside one that may not be', async () => {
+    const parameters = open({}, { additionalProperties: integer, not: { required: ['x'] } });
+    expect(await read(format, parameters, write({ y: 1, xx: 2 }))).toEqual({ y: 1, xx: 2 });
+    expect(await read(format, parameters, write({ y: 1, x: 2 }))).toBeNull();
+  });
 });

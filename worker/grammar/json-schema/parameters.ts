@@ -3,6 +3,7 @@ import { coerceText } from '../../../src/parser/coercion.ts';
 import { type Schema, SchemaView } from '../../../src/parser/schema.ts';
 import { isOfType } from '../../../src/parser/schema-types.ts';
 import type { EbnfGrammar } from '../ebnf.ts';
+import { isSatisfiable } from '../guard/guard.ts';
 import type { LanguagePart, LanguageSpec } from '../guard/spec.ts';
 import { escapeRegex } from '../language/regex.ts';
 import { type Conjunction, commonTypes, valuesOf } from './alternatives.ts';
@@ -12,7 +13,7 @@ import { ANY_INTEGER, ANY_NUMBER } from './numbers.ts';
 import { keyFits, requirementOf } from './object-rules.ts';
 import { type JsonType, pathTo, SchemaDocument, schemaError } from './schema.ts';
 import { sequence } from './sequence.ts';
-import { type Both, type ObjectShape, objectShape } from './shape.ts';
+import { type Both, MOST_PATTERNS, type ObjectShape, objectShape } from './shape.ts';
 import { canFollow } from './strings.ts';
 import { unfitError, type ValueRuleOptions, ValueRules, wordsOf } from './value-rules.ts';
 
@@ -33,6 +34,8 @@ export interface ParameterStyle {
   verbatim?: { start: string; end: string };
   /** A line break at a border of a value is markup: no text begins or ends with one. */
   trimsLineBreaks?: boolean;
+  /** Keys of a parameter that may be read as all arguments in one: the model chooses none of them. */
+  wrapperKeys?: readonly string[];
   /**
    * Parameters are elements: values that are lists or objects hold further ones, a list's items under this name.
    * Behind `close` the key comes again, and `closeEnd`. Their tags are known by their letters.
@@ -42,8 +45,8 @@ export interface ParameterStyle {
 
 /**
  * Adds the rules of a schema's properties, each written as a parameter, to a grammar. A value that can only be a
- * string stands there as its text, any other as JSON. Properties that the schema does not declare are written only
- * where it declares none.
+ * string stands there as its text, any other as JSON. Keys that the schema does not declare are names: a letter or "_",
+ * and up to 63 letters, digits, "_", "." and "-".
  *
  * @returns the name of the rule of all parameters
  * @throws BadRequestError with the place of what is wrong or can't be satisfied
@@ -83,7 +86,7 @@ export function parametersRule(
     if (alternatives.length > 1) rules.unfit = null;
     if (writer.unwritten === null) throw unfitError('arguments', rules);
     throw schemaError(
-      "The calls of this model can't have as many properties as this asks for, because a key that is not declared can't be written there beside declared ones or by a pattern: declare them.",
+      "The calls of this model can't have as many properties as this asks for, because a key that is not declared can't be written there beside declared ones or by such a pattern: declare them.",
       writer.unwritten,
       'schema_unsupported',
     );
@@ -101,13 +104,31 @@ function openKeys(view: SchemaView): number {
   return keys.filter((types) => !types || (types.has('string') && types.size > 1)).length;
 }
 
-/** Stands for a key that the model chooses. */
+/** Stands for a key. */
 const ANY_KEY = 'anykey';
 /** No longer than the parser reads a key. */
 const LONGEST_KEY = 200;
-/** A key that the model chooses, behind its first character. */
-const KEY_START = '[A-Za-z_]';
-const KEY: LanguageSpec = [[{ pattern: '^[A-Za-z0-9_.-]{0,63}$' }]];
+/** A key that the model chooses. */
+const KEY_REST = '[A-Za-z0-9_.-]{0,63}';
+const KEY: LanguagePart = { pattern: `^[A-Za-z_]${KEY_REST}$` };
+const LETTERS = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz');
+
+/** A key that is declared, or what one is that the model chooses, behind its first character where that is given. */
+type Key = string | { start?: string; language: LanguageSpec };
+
+/** Any key but these. Where its first character tells that it is none, a token may end with that. */
+function freeKeys(words: readonly string[]): Key[] {
+  const isFirst = (character: string) => words.some((word) => word.startsWith(character));
+  const first = LETTERS.filter(isFirst).join('');
+  const rest = LETTERS.filter((character) => !isFirst(character)).join('');
+  const free: Key = { start: `[${rest}]`, language: [[{ pattern: `^${KEY_REST}$` }]] };
+  const held: Key = { language: [[{ pattern: `^[${first}]${KEY_REST}$` }, { not: words }]] };
+  return [...(rest === '' ? [] : [free]), ...(first === '' ? [] : [held])];
+}
+
+/** One that is none of these. */
+const freeKey = (keys: readonly string[], key = ANY_KEY): string =>
+  keys.includes(key) ? freeKey(keys, `${key}_`) : key;
 
 /** What texts look like that may be JSON. */
 const LIKE_JSON = '^\\s*(?:["\\[{\\-\\d]|(?:[nN][uU][lL][lL]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])\\s*$)';
@@ -167,7 +188,7 @@ class ParameterWriter {
     }
     this.#rules.unfit = null;
     const required = members.filter(({ isRequired }) => isRequired).length;
-    const other = declared.length === 0 && shape.names?.length === 0 ? this.#others(shape, schema) : null;
+    const other = isInside ? null : this.#others(shape, schema, keys);
     if (required > shape.max) return null;
     if (other === null && members.length < shape.min && shape.min <= shape.max) {
       const hasOthers = shape.names !== null && shape.others.some(({ schemas }) => schemas !== null);
@@ -184,18 +205,54 @@ class ParameterWriter {
     });
   }
 
-  #others({ others }: ObjectShape, schema: Schema): string | null {
-    const [plain] = others.filter(({ patterns }) => patterns.length === 0);
-    if (others.length !== 1 || !plain) return null;
-    const [node] = plain.schemas ?? [];
-    // A key that comes twice makes a list of its values.
-    if (node && this.#style.elements) this.#rules.report({ keyword: 'type', path: node.path });
-    return this.#parameter(null, plain.schemas, [], this.#view.property(schema, ANY_KEY), false);
+  /** Parameters with keys that the model chooses; null where there are none, or none that the parser tells apart. */
+  #others(shape: ObjectShape, schema: Schema, keys: readonly string[]): string | null {
+    const { elements } = this.#style;
+    const names = this.#nameLanguage(shape);
+    if (names === null || shape.others.length > 2 ** MOST_PATTERNS) return null;
+    const declared = [...keys, ...(this.#style.wrapperKeys ?? []), ...this.#markKeys()];
+    const found = shape.others.flatMap(({ patterns, without, schemas }) => {
+      const isKnown = [...patterns, ...without].every((pattern) => this.#view.matches(pattern, '') !== null);
+      if (schemas === null || !isKnown) return [];
+      const parts: LanguagePart[] = [
+        ...patterns.map((pattern) => ({ pattern })),
+        ...without.map((notPattern) => ({ notPattern })),
+      ];
+      const isAny = parts.length === 0 && shape.names!.length === 0;
+      const language = names.map((own) => [...own, ...parts, KEY, { not: declared }]);
+      if (!canFollow(language) || !isSatisfiable(language)) return [];
+      // A key that comes twice makes a list of its values.
+      if (schemas[0] && elements) this.#rules.report({ keyword: 'type', path: schemas[0].path });
+      const seen = parts.length > 0 ? undefined : this.#view.property(schema, freeKey(keys));
+      const written = (isAny ? freeKeys(declared) : [{ language }]).map((key) =>
+        this.#parameter(key, schemas, keys, seen, false),
+      );
+      return written.filter((parameter) => parameter !== null);
+    });
+    return found.length > 0 ? this.#grammar.rule('other', [...new Set(found)].join(' | ')) : null;
   }
 
-  /** One parameter; with `null` for its key, one of any key. Null if no value fits. */
+  /** What `propertyNames` asks of keys; null where no key will do. */
+  #nameLanguage({ names }: ObjectShape): LanguagePart[][] | null {
+    if (names === null) return null;
+    if (names.length === 0) return [[]];
+    const parts = this.#rules.alternatives(names).flatMap((nodes) => {
+      const language = this.#rules.stringLanguage(nodes);
+      return language ? [language] : [];
+    });
+    return parts.length > 0 ? parts : null;
+  }
+
+  /** Keys whose tags mean something else. */
+  #markKeys(): string[] {
+    const open = this.#style.open(ANY_KEY, 'text').split(ANY_KEY)[0]!;
+    const words = this.#marks([]).flatMap((mark) => /[\w.-]+/.exec(mark.slice(open.length))?.[0] ?? []);
+    return words.filter((word) => this.#isMark(word));
+  }
+
+  /** One parameter; with a language for its key, one of any such key. Null if no value fits. */
   #parameter(
-    key: string | null,
+    key: Key,
     schemas: Both,
     keys: readonly string[],
     schema: Schema,
@@ -332,17 +389,17 @@ class ParameterWriter {
     return this.#text([[]], keys);
   }
 
-  #pair(key: string | null, kind: 'text' | 'json', value: string): string {
+  #pair(key: Key, kind: 'text' | 'json', value: string): string {
     const [before, after] = this.#style.open(ANY_KEY, kind).split(ANY_KEY) as [string, string];
     // The key ends where a token begins, or at the first character that none has.
     const hasToken = (end: number) => this.#grammar.hasToken(after.slice(0, end));
     const length = Array.from(after, (_, index) => index + 1).find(hasToken) ?? 1;
     const closer = after.slice(0, length);
     let written: string;
-    if (key === null) {
-      const guard = this.#grammar.guard({ kind: 'text', language: KEY, closer });
-      // Before its first character something else than a key may begin.
-      written = `${KEY_START} ${guard} ${this.#grammar.textUntil(closer)}`;
+    if (typeof key !== 'string') {
+      const { start = '', language } = key;
+      const guard = this.#grammar.guard({ kind: 'text', language, closer });
+      written = `${start} ${guard} ${this.#grammar.textUntil(closer)}`.trimStart();
     } else {
       const ends = this.#grammar.hasToken(closer) ? [] : closer === '"' ? ['"', '>'] : [closer];
       this.#checkKey(key, ends);
@@ -354,10 +411,10 @@ class ParameterWriter {
   }
 
   /** What stands behind the closer; a key that the model chooses need not be the same there. */
-  #end(key: string | null): string {
+  #end(key: Key): string {
     const { elements } = this.#style;
     if (!elements) return '';
-    const name = key === null ? '[A-Za-z_] [A-Za-z0-9_.-]*' : this.#grammar.literal(key);
+    const name = typeof key !== 'string' ? '[A-Za-z_] [A-Za-z0-9_.-]*' : this.#grammar.literal(key);
     return ` ${name} ${this.#grammar.markup(elements.closeEnd)}`;
   }
 
