@@ -8,6 +8,7 @@ import type {
 import { aborted, malformed, stopReasonOf } from './answer.ts';
 import { callPiece, isBlank } from './call-piece.ts';
 import { ChoiceCalls } from './choice-calls.ts';
+import { contentTexts, joinedTexts } from './content-texts.ts';
 import { excerpt } from './failures.ts';
 
 export interface ChatChoiceOptions {
@@ -111,19 +112,14 @@ export class ChatChoice {
       this.#role = role;
       deltas.push({ role: 'assistant' });
     }
-    if (hasText(reasoning, 'reasoning')) {
+    for (const { kind, text } of [...contentTexts(reasoning, 'reasoning'), ...contentTexts(content)]) {
       this.#calls.close();
-      this.#came.reasoning += reasoning;
-      if (this.#options.deliverReasoning) deltas.push({ reasoning });
+      this.#came[kind] += text;
+      if (kind === 'content' || this.#options.deliverReasoning) deltas.push({ [kind]: text });
     }
-    if (hasText(content, 'content')) {
-      this.#calls.close();
-      this.#came.content += content;
-      deltas.push({ content });
-    }
-    if (hasText(refusal, 'refusal')) {
-      this.#came.refusal += refusal;
-      deltas.push({ refusal });
+    for (const { text } of contentTexts(refusal)) {
+      this.#came.refusal += text;
+      deltas.push({ refusal: text });
     }
     if (calls !== undefined && calls !== null && !Array.isArray(calls)) {
       throw malformed(`tool calls that are no array, ${excerpt(calls)}`);
@@ -152,10 +148,15 @@ export class ChatChoice {
 
   #compare(message: Record<string, unknown>): void {
     const { content, refusal, reasoning, reasoning_content: older } = message;
-    const isSame =
-      (!content || content === this.#came.content) &&
-      (!refusal || refusal === this.#came.refusal) &&
-      ((!reasoning && !older) || (reasoning || older) === this.#came.reasoning);
+    const texts = [...contentTexts(reasoning || older, 'reasoning'), ...contentTexts(content)];
+    const told = {
+      reasoning: joinedTexts(texts, 'reasoning'),
+      content: joinedTexts(texts, 'content'),
+      refusal: joinedTexts(contentTexts(refusal), 'content'),
+    };
+    const isSame = (Object.keys(told) as (keyof typeof told)[]).every(
+      (kind) => told[kind] === '' || told[kind] === this.#came[kind],
+    );
     if (!isSame) throw malformed(`a message that is not what its deltas were, ${excerpt(message)}`);
   }
 
@@ -223,10 +224,4 @@ function saysMore({
   const pieces = Array.isArray(calls) ? calls.map(callPiece) : [];
   const texts = [content, reasoning, reasoning_content, refusal, older];
   return texts.some(isFilled) || pieces.some((piece) => !isBlank(piece));
-}
-
-function hasText(value: unknown, field: string): value is string {
-  if (value === undefined || value === null || value === '') return false;
-  if (typeof value !== 'string') throw malformed(`a ${field} that is no text`);
-  return true;
 }

@@ -1,4 +1,4 @@
-import { badValue, shown } from '../chat/fields.ts';
+import { badType, badValue, shown } from '../chat/fields.ts';
 import { checkOptionNames, checkRequestOptions } from '../chat/request-options.ts';
 import { ChunkQueue } from '../chat/stream.ts';
 import type { ChatCompletionMessageParam } from '../chat/types.ts';
@@ -52,12 +52,9 @@ export class ToolRun implements AsyncIterable<ToolRunEvent> {
     };
   }
 
-  async #run(
-    engine: ToolRunEngine,
-    params: RunToolsParams,
-    { signal, ...options }: RunToolsOptions,
-  ): Promise<ToolRunResult> {
-    checkRunOptions({ signal, ...options });
+  async #run(engine: ToolRunEngine, params: RunToolsParams, given: RunToolsOptions): Promise<ToolRunResult> {
+    checkRunOptions(given);
+    const { signal, ...options } = given;
     const forwardAbort = () => this.controller.abort(signal?.reason);
     if (signal?.aborted) forwardAbort();
     signal?.addEventListener('abort', forwardAbort);
@@ -77,7 +74,11 @@ export class ToolRun implements AsyncIterable<ToolRunEvent> {
 
 const optionNames = ['maxRounds', 'signal', 'onProgress'];
 
-function checkRunOptions({ maxRounds, ...options }: RunToolsOptions): void {
+function checkRunOptions(given: RunToolsOptions): void {
+  if (typeof given !== 'object' || given === null) {
+    throw badType('options', 'an object such as { maxRounds }', given);
+  }
+  const { maxRounds, ...options } = given;
   if (maxRounds !== undefined && (!Number.isInteger(maxRounds) || maxRounds < 1)) {
     throw badValue('maxRounds', `'maxRounds' must be a whole number from 1 on; got ${shown(maxRounds)}.`);
   }

@@ -141,6 +141,27 @@ describe('a stream that says little', () => {
   });
 });
 
+describe('a content in parts', () => {
+  const text = (said: string) => ({ type: 'text', text: said });
+  const parts = [{ type: 'thinking', thinking: [text('Hm')] }, text('Ye')];
+
+  test('is its texts, those that are thought apart', async () => {
+    const choice = await choiceOf([chunk({ content: parts }), content('s'), finish('stop')]);
+    expect(choice.message).toMatchObject({ reasoning: 'Hm', content: 'Yes' });
+    const end = { ...role(), choices: [{ index: 0, message: { content: parts }, finish_reason: 'stop' }] };
+    const whole = await choiceOf([end]);
+    expect(whole.message).toMatchObject({ reasoning: 'Hm', content: 'Ye' });
+    const again = await choiceOf([reasoning('Hm'), content('Ye'), end]);
+    expect(again.message).toMatchObject({ reasoning: 'Hm', content: 'Ye' });
+  });
+
+  test('that are no text is an error that shows them', async () => {
+    const image = { type: 'image_url', image_url: { url: 'x' } };
+    const error = await errorOf(answerTo([chunk({ content: [image] }), finish('stop')]));
+    expect(error).toMatchObject({ code: 'invalid_chunk', message: expect.stringContaining('"image_url"') });
+  });
+});
+
 describe('a message', () => {
   const whole = { role: 'assistant', content: 'Yes', reasoning_content: 'Hm' };
   const called = { role: 'assistant', content: null, tool_calls: [piece('a', 'f', '{}')] };

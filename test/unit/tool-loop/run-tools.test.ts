@@ -240,6 +240,7 @@ describe('errors', () => {
     ['n', { n: 2 }, {}],
     ['temperature', { temperature: 9 }, {}],
     ['maxRounds', {}, { maxRounds: 0 }],
+    ['options', {}, null],
     ['maxRound', {}, { maxRound: 3 }],
     ['timeout', {}, { timeout: 3 }],
     ['signal', {}, { signal: 3 }],
