@@ -6,6 +6,7 @@ import type { ChatCompletionChunk, ChatCompletionChunkChoice, ChatCompletionDelt
 import { BadRequestError } from '../errors.ts';
 import type { Parser } from '../parser/parser.ts';
 import { type AnswerReader, choicesOf, incomplete, malformed, textEnd, textOf } from './answer.ts';
+import { excerpt } from './failures.ts';
 import { tokenLogprobs } from './token-logprobs.ts';
 
 export interface TextAnswerOptions extends Omit<ChoiceOptions, 'choice' | 'parser' | 'record'> {
@@ -76,13 +77,17 @@ export class TextAnswer implements AnswerReader {
     const end = textEnd(choice);
     if (!(index in this.#choices)) throw malformed(`choice ${index} of ${this.#choices.length}`);
     const known = this.#choices[index];
+    // Says nothing yet, not even whether the server tells ids.
+    const isBlank = text === '' && !Array.isArray(ids);
+    if (!known && isBlank && end === null) return [];
     const { state, chunks } = known ? { state: known, chunks: [] } : this.#begin(index, Array.isArray(ids));
     if (state.kind === 'ids') {
-      if (!isIds(ids)) throw malformed('text without its token ids, which it sent before');
-      state.tokens = (state.tokens ?? 0) + ids.length;
+      const told = isBlank ? [] : ids;
+      if (!isIds(told)) throw malformed(`text without its token ids, which it sent before, ${excerpt(text)}`);
+      state.tokens = (state.tokens ?? 0) + told.length;
       const { logprobs: most } = this.#options;
-      const logprobs = most === null ? undefined : tokenLogprobs(choice.logprobs, ids, most);
-      chunks.push(...this.#chunks(state.assembly.feed({ ids }, logprobs)));
+      const logprobs = most === null ? undefined : tokenLogprobs(choice.logprobs, told, most);
+      chunks.push(...this.#chunks(state.assembly.feed({ ids: told }, logprobs)));
     } else {
       if (typeof usage.completion_tokens === 'number') state.tokens = usage.completion_tokens;
       if (text !== '') chunks.push(...this.#chunks(state.assembly.feed({ text })));

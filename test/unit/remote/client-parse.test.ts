@@ -242,6 +242,26 @@ describe.each([
   });
 });
 
+test('blank events at the beginning and the end change nothing', async () => {
+  const all = tokensOf(thinking, { tells: true, finish: null });
+  const blank = (more: object) => ({
+    ...all[0],
+    choices: [{ index: 0, text: '', finish_reason: null, ...more }],
+    usage: null,
+  });
+  const { engine } = await serve(
+    events([blank({ token_ids: null }), ...all, blank({}), blank({ finish_reason: 'stop' })]),
+  );
+  const { choices } = await engine.chat.completions.create({ messages, return_token_ids: true });
+  expect(choices[0]).toMatchObject({
+    message: { reasoning: 'Two and two.', content: 'Four.' },
+    token_ids: tokenizer.encode(thinking),
+  });
+  const silent = await serve(events([...all, { ...blank({}), choices: [{ index: 0, text: 'x' }] }]));
+  const error = await errorOf(silent.engine.chat.completions.create({ messages }));
+  expect(error).toMatchObject({ code: 'invalid_chunk', message: expect.stringContaining('token ids') });
+});
+
 test('token ids are told where the server tells them, and else refused', async () => {
   const { engine } = await serve(events(tokensOf(thinking, { tells: true })));
   const chunks: ChatCompletionChunk[] = [];
