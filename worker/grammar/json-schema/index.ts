@@ -17,7 +17,8 @@ import { unfitError, type ValueRuleOptions, ValueRules } from './value-rules.ts'
 export type { PostCheck } from './alternatives.ts';
 export { keywordsRule } from './keyword-arguments.ts';
 export { delimitedNotation } from './notation.ts';
-export { type ParameterStyle, parametersRule } from './parameters.ts';
+export type { ParameterStyle } from './parameter-style.ts';
+export { parametersRule } from './parameters.ts';
 export { type Violation, validateJson } from './validate.ts';
 export type { ValueRuleOptions } from './value-rules.ts';
 

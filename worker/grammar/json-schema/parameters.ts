@@ -4,44 +4,20 @@ import { type Schema, SchemaView } from '../../../src/parser/schema.ts';
 import { isOfType } from '../../../src/parser/schema-types.ts';
 import type { EbnfGrammar } from '../ebnf.ts';
 import { isSatisfiable } from '../guard/guard.ts';
-import type { LanguagePart, LanguageSpec } from '../guard/spec.ts';
-import { escapeRegex } from '../language/regex.ts';
+import type { LanguagePart } from '../guard/spec.ts';
 import { type Conjunction, commonTypes, valuesOf } from './alternatives.ts';
 import { arrayExpression } from './array-rules.ts';
 import { jsonNotation } from './notation.ts';
 import { ANY_INTEGER, ANY_NUMBER } from './numbers.ts';
 import { keyFits, requirementOf } from './object-rules.ts';
+import { freeKey, freeKeys, KEY, type Key } from './parameter-keys.ts';
+import type { ParameterStyle } from './parameter-style.ts';
+import { ParameterTexts } from './parameter-texts.ts';
 import { type JsonType, pathTo, SchemaDocument, schemaError } from './schema.ts';
 import { sequence } from './sequence.ts';
 import { type Both, MOST_PATTERNS, type ObjectShape, objectShape } from './shape.ts';
 import { canFollow } from './strings.ts';
 import { unfitError, type ValueRuleOptions, ValueRules, wordsOf } from './value-rules.ts';
-
-/** How a family writes parameters. */
-export interface ParameterStyle {
-  /** What stands before a value; `kind` is how the value stands there: as its text, or as JSON. */
-  open(key: string, kind: 'text' | 'json'): string;
-  /** What stands behind a value. White space at its borders belongs to the markup. */
-  close: string;
-  /** Between one parameter's closer and the next one's opener. */
-  separator: string;
-  /**
-   * Texts besides the closer that would end a value written as text, or be taken for markup in it; they do not come
-   * in one.
-   */
-  avoid?(keys: readonly string[]): readonly string[];
-  /** Between these a text may stand as it is, with texts that it could not hold otherwise. */
-  verbatim?: { start: string; end: string };
-  /** A line break at a border of a value is markup: no text begins or ends with one. */
-  trimsLineBreaks?: boolean;
-  /** Keys of a parameter that may be read as all arguments in one: the model chooses none of them. */
-  wrapperKeys?: readonly string[];
-  /**
-   * Parameters are elements: values that are lists or objects hold further ones, a list's items under this name.
-   * Behind `close` the key comes again, and `closeEnd`. Their tags are known by their letters.
-   */
-  elements?: { item: string; closeEnd: string };
-}
 
 /**
  * Adds the rules of a schema's properties, each written as a parameter, to a grammar. A value that can only be a
@@ -108,28 +84,6 @@ function openKeys(view: SchemaView): number {
 const ANY_KEY = 'anykey';
 /** No longer than the parser reads a key. */
 const LONGEST_KEY = 200;
-/** A key that the model chooses. */
-const KEY_REST = '[A-Za-z0-9_.-]{0,63}';
-const KEY: LanguagePart = { pattern: `^[A-Za-z_]${KEY_REST}$` };
-const LETTERS = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz');
-
-/** A key that is declared, or what one is that the model chooses, behind its first character where that is given. */
-type Key = string | { start?: string; language: LanguageSpec };
-
-/** Any key but these. Where its first character tells that it is none, a token may end with that. */
-function freeKeys(words: readonly string[]): Key[] {
-  const isFirst = (character: string) => words.some((word) => word.startsWith(character));
-  const first = LETTERS.filter(isFirst).join('');
-  const rest = LETTERS.filter((character) => !isFirst(character)).join('');
-  const free: Key = { start: `[${rest}]`, language: [[{ pattern: `^${KEY_REST}$` }]] };
-  const held: Key = { language: [[{ pattern: `^[${first}]${KEY_REST}$` }, { not: words }]] };
-  return [...(rest === '' ? [] : [free]), ...(first === '' ? [] : [held])];
-}
-
-/** One that is none of these. */
-const freeKey = (keys: readonly string[], key = ANY_KEY): string =>
-  keys.includes(key) ? freeKey(keys, `${key}_`) : key;
-
 /** What texts look like that may be JSON. */
 const LIKE_JSON = '^\\s*(?:["\\[{\\-\\d]|(?:[nN][uU][lL][lL]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])\\s*$)';
 
@@ -139,6 +93,7 @@ class ParameterWriter {
   readonly #style: ParameterStyle;
   /** The closer without the white space around it. */
   readonly #closer: string;
+  readonly #texts: ParameterTexts;
 
   /** How the parser sees the schema: by it elements are read. */
   readonly #view: SchemaView;
@@ -161,6 +116,7 @@ class ParameterWriter {
     this.#grammar = rules.grammar;
     this.#style = style;
     this.#closer = closer;
+    this.#texts = new ParameterTexts(rules, style, closer);
   }
 
   /** Where more properties are asked for than can be written; null where no such place was found. */
@@ -246,7 +202,7 @@ class ParameterWriter {
   /** Keys whose tags mean something else. */
   #markKeys(): string[] {
     const open = this.#style.open(ANY_KEY, 'text').split(ANY_KEY)[0]!;
-    const words = this.#marks([]).flatMap((mark) => /[\w.-]+/.exec(mark.slice(open.length))?.[0] ?? []);
+    const words = this.#texts.marks([]).flatMap((mark) => /[\w.-]+/.exec(mark.slice(open.length))?.[0] ?? []);
     return words.filter((word) => this.#isMark(word));
   }
 
@@ -264,7 +220,7 @@ class ParameterWriter {
     const { others } = contents;
     const strings = isInside ? this.#withoutJson(contents.strings, schemas, schema) : contents.strings;
     const json = others.length > 0 ? this.#json(others.map(({ expression }) => expression)) : null;
-    const text = strings.length > 0 ? this.#text(strings, keys) : null;
+    const text = strings.length > 0 ? this.#texts.text(strings, keys) : null;
     if (elements) {
       const held =
         elements.held === null ? [] : [`${elements.held} ${this.#grammar.markup(this.#style.close)}`];
@@ -371,7 +327,7 @@ class ParameterWriter {
     keys: readonly string[],
   ): string {
     const words = wordsOf(strings);
-    if (words) return `(${this.#words(words, keys)} | ${json})`;
+    if (words) return `(${this.#texts.words(words, keys)} | ${json})`;
     const free: Readonly<Record<string, LanguagePart>> = {
       '"null"': { words: ['null'] },
       '"true" | "false"': { words: ['true', 'false'] },
@@ -381,12 +337,12 @@ class ParameterWriter {
     const languages = others.map((expression) => free[expression]);
     if (languages.every((part) => part !== undefined)) {
       const isAny = strings.some((parts) => parts.length === 0);
-      return this.#text(isAny ? [[]] : [...strings, ...languages.map((part) => [part])], keys);
+      return this.#texts.text(isAny ? [[]] : [...strings, ...languages.map((part) => [part])], keys);
     }
     // Text that reads as JSON counts as JSON, and then it should fit.
     const [node] = schemas;
     if (node) this.#rules.report({ keyword: 'type', path: node.path });
-    return this.#text([[]], keys);
+    return this.#texts.text([[]], keys);
   }
 
   #pair(key: Key, kind: 'text' | 'json', value: string): string {
@@ -433,7 +389,7 @@ class ParameterWriter {
   #isMark(key: string): boolean {
     const { open, elements } = this.#style;
     if (!elements) return false;
-    const marks = [...this.#marks([]), this.#closer];
+    const marks = [...this.#texts.marks([]), this.#closer];
     return [open(key, 'text'), this.#closer + key + elements.closeEnd].some((tag) => {
       const before = tag.length - (key + elements.closeEnd).length;
       return marks.some((mark) => mark.length > before && tag.startsWith(mark));
@@ -443,74 +399,5 @@ class ParameterWriter {
   #json(expressions: readonly string[]): string {
     const value = this.#grammar.rule('value', [...new Set(expressions)].join(' | '));
     return `${value} ${this.#grammar.markup(this.#style.close)}`;
-  }
-
-  #words(words: readonly string[], keys: readonly string[]): string {
-    const texts = words.map((word) => this.#grammar.literal(this.#written(word, keys)));
-    return `${this.#grammar.rule('words', texts.join(' | '))} ${this.#grammar.markup(this.#style.close)}`;
-  }
-
-  /** A text that is known, as it stands there. */
-  #written(word: string, keys: readonly string[]): string {
-    const { verbatim, trimsLineBreaks } = this.#style;
-    const marks = this.#marks(keys);
-    const wrong =
-      trimsLineBreaks && /^\n|\n$/.test(word)
-        ? '\n'
-        : [...marks, this.#closer].find((text) => word.includes(text));
-    if (wrong === undefined) return word;
-    if (verbatim && wrong !== '\n' && !word.includes(verbatim.end))
-      return verbatim.start + word + verbatim.end;
-    throw schemaError(
-      `The value ${JSON.stringify(word)} can't be written in the format of this model, where ${JSON.stringify(wrong)} means something else.`,
-      this.#rules.options.path,
-      'schema_unsupported',
-    );
-  }
-
-  /** Texts besides the closer that no text holds. What is an added token is no marker in ordinary ones. */
-  #marks(keys: readonly string[]): string[] {
-    const marks = this.#style.avoid?.(keys) ?? [];
-    return marks.filter((text) => this.#style.elements || !this.#grammar.hasToken(text));
-  }
-
-  /** What a text between verbatim marks is, the marks included. */
-  #verbatim({ start, end }: { start: string; end: string }): LanguagePart[] {
-    const inner = this.#style.trimsLineBreaks ? '(?:[^\\n](?:[\\s\\S]*[^\\n])?)?' : '[\\s\\S]*';
-    return [
-      { pattern: `^${escapeRegex(start)}${inner}${escapeRegex(end)}$` },
-      { notPattern: `${escapeRegex(end)}[\\s\\S]` },
-    ];
-  }
-
-  /** Text of one of the languages, with the closer. */
-  #text(strings: readonly LanguagePart[][], keys: readonly string[]): string {
-    const words = wordsOf(strings);
-    if (words) return this.#words(words, keys);
-    const { close, verbatim, trimsLineBreaks } = this.#style;
-    const start = close.indexOf(this.#closer);
-    const after = close.slice(start + this.#closer.length);
-    const tail = after === '' ? '' : ` ${this.#grammar.markup(after)}`;
-    const isAny = strings.some((parts) => parts.length === 0);
-    const isToken = this.#grammar.hasToken(this.#closer);
-    const marks = [...this.#marks(keys), ...(isToken ? [] : [this.#closer])];
-    const avoided = marks.filter((text) => !marks.some((other) => other !== text && text.includes(other)));
-    if (isAny && avoided.every((text) => text === this.#closer) && !trimsLineBreaks)
-      return `${this.#grammar.textUntil(this.#closer)}${tail}`;
-    // White space before the closer is the text's own, where it can't be told apart.
-    const closer = isAny || isToken ? this.#closer : close.slice(0, start) + this.#closer;
-    const patterns = [...avoided.map(escapeRegex), ...(trimsLineBreaks ? ['^\\n', '\\n$'] : [])];
-    const without: LanguagePart[] = patterns.map((notPattern) => ({ notPattern }));
-    let language = isAny ? [without] : strings.map((parts) => [...parts, ...without]);
-    if (isAny && verbatim) {
-      language.push([...this.#verbatim(verbatim), { notPattern: escapeRegex(this.#closer) }]);
-    }
-    if (!canFollow(language)) {
-      // What a text is can be checked afterwards; where it ends must be certain.
-      this.#rules.report({ keyword: 'type', path: this.#rules.options.path });
-      language = [without];
-    }
-    const guard = this.#grammar.guard({ kind: 'text', language, closer });
-    return `${guard} ${this.#grammar.textUntil(closer)}${tail}`;
   }
 }

@@ -1,0 +1,25 @@
+/** How a family writes parameters. */
+export interface ParameterStyle {
+  /** What stands before a value; `kind` is how the value stands there: as its text, or as JSON. */
+  open(key: string, kind: 'text' | 'json'): string;
+  /** What stands behind a value. White space at its borders belongs to the markup. */
+  close: string;
+  /** Between one parameter's closer and the next one's opener. */
+  separator: string;
+  /**
+   * Texts besides the closer that would end a value written as text, or be taken for markup in it; they do not come
+   * in one.
+   */
+  avoid?(keys: readonly string[]): readonly string[];
+  /** Between these a text may stand as it is, with texts that it could not hold otherwise. */
+  verbatim?: { start: string; end: string };
+  /** A line break at a border of a value is markup: no text begins or ends with one. */
+  trimsLineBreaks?: boolean;
+  /** Keys of a parameter that may be read as all arguments in one: the model chooses none of them. */
+  wrapperKeys?: readonly string[];
+  /**
+   * Parameters are elements: values that are lists or objects hold further ones, a list's items under this name.
+   * Behind `close` the key comes again, and `closeEnd`. Their tags are known by their letters.
+   */
+  elements?: { item: string; closeEnd: string };
+}
