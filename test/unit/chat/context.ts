@@ -1,4 +1,5 @@
-import type { RequestContext } from '../../../src/chat/request.ts';
+import { prepareRequest, type RequestContext } from '../../../src/chat/request.ts';
+import { BadRequestError, ModelNotFoundError } from '../../../src/errors.ts';
 
 /** What requests are checked against: a model of 2048 tokens in Qwen3's format. */
 export const context: RequestContext = {
@@ -10,3 +11,15 @@ export const context: RequestContext = {
   toolStrictness: 'auto',
   strictToolCalling: true,
 };
+
+/** Why a request is refused. */
+export function failure(body: unknown, overrides: Partial<RequestContext> = {}): BadRequestError {
+  try {
+    prepareRequest(body, { ...context, ...overrides });
+  } catch (error) {
+    if (error instanceof BadRequestError || error instanceof ModelNotFoundError)
+      return error as BadRequestError;
+    throw error;
+  }
+  throw new Error(`accepted: ${JSON.stringify(body)}`);
+}
