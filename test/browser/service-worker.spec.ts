@@ -64,6 +64,16 @@ test('one engine answers fetch and the client of every tab', async ({ open, cont
     const events = await page.evaluate(async () => (await window.tab.post({ stream: true })).text());
     expect(events).toMatch(/^data: \{.*"content":"Hello.*\n\ndata: \[DONE\]\n\n$/s);
   }
+  const refusals = await second.evaluate(async () => [
+    await window.tab.refusal({}),
+    await window.tab.refusal({ basePath: '/2', scriptURL: '/nowhere.js' }),
+    await window.tab.refusal({ basePath: '/2', registration: await window.tab.elsewhere() }),
+  ]);
+  expect(refusals).toEqual([
+    'BadRequestError: invalid_value',
+    'ServiceWorkerError: registration_failed',
+    'ServiceWorkerError: out_of_scope',
+  ]);
   // Errors are the engine's, and the service worker's own routes go on.
   const others = await second.evaluate(async () => [
     await (await fetch('/v1/models/other')).json(),

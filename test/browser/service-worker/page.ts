@@ -48,6 +48,24 @@ const tab = {
     await service.ready;
   },
 
+  /** Why there is no service. */
+  async refusal(options: ServiceOptions): Promise<string> {
+    try {
+      await serveFromServiceWorker(options);
+      return 'none';
+    } catch (error) {
+      const { name, code } = error as { name: string; code: string };
+      return `${name}: ${code}`;
+    }
+  },
+
+  /** A service worker that sees a folder without this page. */
+  elsewhere: (): Promise<ServiceWorkerRegistration> =>
+    navigator.serviceWorker.register(new URL('./sw.ts', import.meta.url), {
+      type: 'module',
+      scope: new URL('./elsewhere/', import.meta.url).pathname,
+    }),
+
   close: () => service!.close(),
 
   /** Plain `fetch`. */
