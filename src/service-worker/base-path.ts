@@ -11,3 +11,7 @@ export function checkBasePath(given: string | undefined): string {
     { param: 'basePath', code: 'invalid_value' },
   );
 }
+
+/** Whether a path is one of the engine's. */
+export const isBelow = (basePath: string, pathname: string): boolean =>
+  pathname === basePath || pathname.startsWith(`${basePath}/`);

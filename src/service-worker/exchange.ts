@@ -69,7 +69,7 @@ export function exchange(front: Front, message: RequestMessage, signal: AbortSig
           return watchOver(message.lock);
         case 'whole':
           end();
-          return resolve({ response: new Response(message.body, message.head), ended });
+          return resolve({ response: wholeResponse(message.head, message.body), ended });
         case 'begin':
           stream = new AnswerStream(message.first, {
             pull: () => tell({ type: 'pull' }),
@@ -96,6 +96,11 @@ export function exchange(front: Front, message: RequestMessage, signal: AbortSig
     watchOver(front.lock);
     front.send(message, port2);
   });
+}
+
+/** Some statuses allow no body, not even an empty one. */
+function wholeResponse(head: Head, body: ArrayBuffer): Response {
+  return new Response(body.byteLength > 0 ? body : null, head);
 }
 
 /** The body of an answer in events: a chunk is asked for when the reader wants one. */

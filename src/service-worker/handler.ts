@@ -1,7 +1,7 @@
 /** The service worker's part: requests below a path of the origin are answered by the engine that some tab has. */
 import { BadRequestError, EngineUnavailableError, TokenprismError } from '../errors.ts';
 import { errorResponse } from '../http/errors.ts';
-import { checkBasePath } from './base-path.ts';
+import { checkBasePath, isBelow } from './base-path.ts';
 import { type Answer, exchange, type Front } from './exchange.ts';
 import { type HeldLock, hold } from './locks.ts';
 import {
@@ -79,8 +79,7 @@ class RequestHandler implements Handler {
 
   handleFetch(event: FetchEvent): boolean {
     const { origin, pathname } = new URL(event.request.url);
-    if (origin !== scope.location.origin) return false;
-    if (pathname !== this.#basePath && !pathname.startsWith(`${this.#basePath}/`)) return false;
+    if (origin !== scope.location.origin || !isBelow(this.#basePath, pathname)) return false;
     event.respondWith(this.#answer(event));
     return true;
   }

@@ -46,7 +46,10 @@ export async function chooseHost(options: CheckedServiceOptions, lock: string): 
 async function mayBeShared({ job: { backend } }: CheckedOptions): Promise<boolean> {
   if (typeof SharedWorker === 'undefined') return false;
   if (backend.kind !== 'onnx' || backend.device === 'wasm') return false;
-  return (await navigator.gpu?.requestAdapter().catch(() => null)) != null;
+  const adapter = await navigator.gpu?.requestAdapter().catch(() => null);
+  if (!adapter) return false;
+  // On a software adapter, `auto` takes WebAssembly.
+  return backend.device === 'webgpu' || !adapter.info.isFallbackAdapter;
 }
 
 function tabHost(engine: CheckedServiceOptions['engine']): Host {

@@ -1,4 +1,5 @@
 import { BadRequestError, TokenprismError } from '../errors.ts';
+import { isBelow } from './base-path.ts';
 import { chooseHost, type Host } from './host.ts';
 import { hold } from './locks.ts';
 import {
@@ -84,11 +85,13 @@ export async function serveFromServiceWorker(options: ServiceOptions = {}): Prom
 class TabService implements EngineService {
   readonly registration: ServiceWorkerRegistration;
   readonly ready: Promise<void>;
+  readonly #basePath: string;
   readonly #close: () => Promise<void>;
   #closed: Promise<void> | null = null;
 
   constructor(registration: ServiceWorkerRegistration, basePath: string, close: () => Promise<void>) {
     this.registration = registration;
+    this.#basePath = basePath;
     this.#close = close;
     this.ready = firstAnswer(basePath);
     // Whoever does not wait for it meets the reason with the first request.
@@ -97,6 +100,8 @@ class TabService implements EngineService {
 
   readonly fetch: typeof globalThis.fetch = async (input, init) => {
     const request = new Request(input, init);
+    const { origin, pathname } = new URL(request.url);
+    if (origin !== location.origin || !isBelow(this.#basePath, pathname)) return fetch(request);
     const id = crypto.randomUUID();
     request.headers.set(abortHeader, id);
     const tellAbort = () =>

@@ -166,3 +166,9 @@ test('a stream whose tab goes ends in an error event', async () => {
     error: { code: 'engine_lost', type: 'server_error', message: expect.stringContaining('Ask again') },
   });
 });
+
+test('an answer without a body has none', async () => {
+  const server = new EngineServer(async () => engineOf(async () => new Response(null, { status: 204 })));
+  const { response } = (await ask(server))!;
+  expect([response.status, response.body]).toEqual([204, null]);
+});
