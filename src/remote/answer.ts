@@ -46,13 +46,34 @@ export function textOf(choice: Record<string, unknown>): string {
   return text;
 }
 
-/** Why one choice of a raw completion ended; `null` where it goes on. Throws where the server gave up. */
-export function textEnd({ finish_reason: finish }: Record<string, unknown>): 'stop' | 'length' | null {
-  // Some servers have an empty one in each chunk but the last; Together has a word of its own.
-  if (finish === undefined || finish === null || finish === '') return null;
-  if (finish === 'length') return 'length';
-  if (finish === 'stop' || finish === 'eos') return 'stop';
+type End = 'stop' | 'length' | 'content_filter';
+
+/** What servers call the ends of answers; Together, TGI and Mistral have words of their own. */
+const ends = new Map<unknown, End>([
+  ['stop', 'stop'],
+  ['tool_calls', 'stop'],
+  ['function_call', 'stop'],
+  ['eos', 'stop'],
+  ['eos_token', 'stop'],
+  ['length', 'length'],
+  ['model_length', 'length'],
+  ['content_filter', 'content_filter'],
+]);
+
+/** Why one choice ended: `stop` is the model's own end. Throws a `RemoteServerError` where the server gave up. */
+export function endOf(finish: unknown): End {
+  const end = ends.get(finish);
+  if (end) return end;
   throw aborted(finish);
+}
+
+/** Why one choice of a raw completion ended; `null` where it goes on. Throws where the answer is not whole. */
+export function textEnd({ finish_reason: finish }: Record<string, unknown>): 'stop' | 'length' | null {
+  // Some servers have an empty one in each chunk but the last.
+  if (!finish) return null;
+  const end = endOf(finish);
+  if (end === 'content_filter') throw aborted(finish);
+  return end;
 }
 
 /** The stop string or token that ended a choice; SGLang has a name of its own, also for the model's own end. */
@@ -71,7 +92,7 @@ export function malformed(what: string): RemoteServerError {
 }
 
 /** Of an answer that the server itself says is not whole. */
-export function aborted(finish: unknown): RemoteServerError {
+function aborted(finish: unknown): RemoteServerError {
   return new RemoteServerError(
     `The server ended its answer with ${JSON.stringify(finish)}: it is not whole. Send the request again.`,
     { code: 'answer_aborted' },

@@ -1,11 +1,6 @@
 import { isObject } from '../chat/fields.ts';
-import type {
-  ChatCompletionChunkChoice,
-  ChatCompletionDelta,
-  FinishReason,
-  IncompleteToolCalls,
-} from '../chat/types.ts';
-import { aborted, malformed, stopReasonOf } from './answer.ts';
+import type { ChatCompletionChunkChoice, ChatCompletionDelta, IncompleteToolCalls } from '../chat/types.ts';
+import { endOf, malformed, stopReasonOf } from './answer.ts';
 import { callPiece, isBlank } from './call-piece.ts';
 import { ChoiceCalls } from './choice-calls.ts';
 import { contentTexts, joinedTexts } from './content-texts.ts';
@@ -19,11 +14,6 @@ export interface ChatChoiceOptions {
   /** `false`: reasoning, and what could show it, is left out. */
   deliverReasoning: boolean;
 }
-
-/** Ends that are the model's own; Together has words of its own for one. */
-const ownEnds: readonly unknown[] = ['stop', 'tool_calls', 'function_call', 'eos'];
-/** Ends that cut the answer. */
-const cutEnds: readonly unknown[] = ['length', 'content_filter'];
 
 /** What deltas hold that is read here, and what may be in them beside it. */
 const knownFields: readonly string[] = [
@@ -161,8 +151,8 @@ export class ChatChoice {
   }
 
   #end(finish: unknown, stop: string | number | null): ChatCompletionChunkChoice[] {
-    const isOwn = ownEnds.includes(finish);
-    if (!isOwn && !cutEnds.includes(finish)) throw aborted(finish);
+    const end = endOf(finish);
+    const isOwn = end === 'stop';
     const isAboutCalls = finish === 'tool_calls' || finish === 'function_call';
     if (this.#isEmpty && (this.#unknown.size > 0 || isAboutCalls)) {
       const fields = [...this.#unknown].join(', ');
@@ -175,11 +165,11 @@ export class ChatChoice {
     const { index, stop: stops } = this.#options;
     const isStopString = typeof stop === 'string' && stops.includes(stop);
     const { deltas, delivered, incomplete } = this.#calls.end(!isOwn || isStopString);
-    const reason = isOwn ? (delivered > 0 && !isStopString ? 'tool_calls' : 'stop') : finish;
+    const reason = isOwn ? (delivered > 0 && !isStopString ? 'tool_calls' : 'stop') : end;
     const last: ChatCompletionChunkChoice = {
       index,
       delta: {},
-      finish_reason: reason as FinishReason,
+      finish_reason: reason,
       stop_reason: stop,
     };
     if (incomplete.length > 0) last.incomplete_tool_calls = incomplete;

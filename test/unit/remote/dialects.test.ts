@@ -141,6 +141,16 @@ describe('a stream that says little', () => {
   });
 });
 
+test.each([
+  ['eos', 'stop'],
+  ['eos_token', 'stop'],
+  ['model_length', 'length'],
+  ['content_filter', 'content_filter'],
+])('the end %s is %s', async (sent, told) => {
+  const choice = await choiceOf([content('a'), finish(sent)]);
+  expect(choice.finish_reason).toBe(told);
+});
+
 describe('a content in parts', () => {
   const text = (said: string) => ({ type: 'text', text: said });
   const parts = [{ type: 'thinking', thinking: [text('Hm')] }, text('Ye')];
