@@ -26,8 +26,8 @@ interface AnswerViewProps {
 
 /** One answer: thoughts, tool calls and text in the order in which they happened, over all rounds. */
 export function AnswerView({ answer, remarkOf, onDecide, children }: AnswerViewProps) {
-  // Subscribes to the record, which is changed in place.
-  answer.revision.value;
+  // The record is changed in place: what is made of it has to be told that it is another one.
+  const revision = answer.revision.value;
   const { parts, end, error } = answer.record;
   const running = end === null;
   const pending = answer.pending.value;
@@ -38,6 +38,7 @@ export function AnswerView({ answer, remarkOf, onDecide, children }: AnswerViewP
           // Parts are only ever added.
           key={index}
           part={part}
+          revision={revision}
           stopped={end !== null && end !== 'answered' && index === parts.length - 1}
           done={!running || index < parts.length - 1}
           remarkOf={remarkOf}
@@ -64,6 +65,7 @@ export function AnswerView({ answer, remarkOf, onDecide, children }: AnswerViewP
 
 interface PartViewProps extends Pick<AnswerViewProps, 'remarkOf' | 'onDecide'> {
   part: Part;
+  revision: number;
   stopped: boolean;
   done: boolean;
 }
@@ -91,8 +93,8 @@ function PartView({ part, stopped, done, remarkOf, onDecide }: PartViewProps) {
 
 /** How fast the answer was, where that is known. */
 export function AnswerFigures({ answer }: { answer: LiveAnswer }) {
-  answer.revision.value;
   const { tokens, tokensPerSecond } = answer.record;
+  if (answer.revision.value === 0 && answer.running) return null;
   if (tokens === 0) return null;
   const speed = tokensPerSecond === null ? '' : ` · ${formatSpeed(tokensPerSecond)} tokens/s`;
   return <span class="figures">{`${tokens.toLocaleString('en')} tokens${speed}`}</span>;

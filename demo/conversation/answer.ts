@@ -38,6 +38,8 @@ export class LiveAnswer {
   /** Rounds that stood in the record before this run: those of the run count on from there. */
   #before = 0;
   #scheduled = false;
+  /** Ids of calls that wait for a person. */
+  readonly #asked = new Set<string>();
 
   constructor(record: AnswerRecord) {
     this.record = record;
@@ -105,7 +107,7 @@ export class LiveAnswer {
         this.#update(event.id, { state: event.isCut ? 'cut' : 'dropped', arguments: event.arguments });
         break;
       case 'tool-start':
-        this.#update(event.id, { state: 'running' });
+        this.#update(event.id, { state: this.#asked.has(event.id) ? 'asking' : 'running' });
         break;
       case 'tool-result':
         this.#update(event.id, {
@@ -128,9 +130,11 @@ export class LiveAnswer {
     this.touch();
   }
 
-  /** While a person is asked, a call is neither waiting nor running. */
-  setCallState(id: string, state: 'asking' | 'running'): void {
-    this.#update(id, { state });
+  /** A person is asked whether a call may run; `false`: it is decided. Also before the call's own events are here. */
+  setAsking(id: string, asking: boolean): void {
+    if (asking) this.#asked.add(id);
+    else this.#asked.delete(id);
+    if (this.running) this.#update(id, { state: asking ? 'asking' : 'running' });
     this.touch();
   }
 

@@ -52,6 +52,7 @@ export const test = base.extend<{ demo: Demo }, { demoOrigin: string }>({
   ],
 
   demo: async ({ page, context, demoOrigin }, use) => {
+    page.setDefaultTimeout(20_000);
     const errors: string[] = [];
     page.on('console', (message) => {
       if (message.type() === 'error') errors.push(message.text());
