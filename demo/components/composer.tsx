@@ -75,8 +75,10 @@ export function Composer({ placeholder, ready, running, onSend, onStop, children
       />
       <div class="composer-row">
         {children}
+        {/* Two buttons, not one that changes: a click on the first must not be one on the second. */}
         {running ? (
           <button
+            key="stop"
             ref={button}
             type="button"
             class="round stop"
@@ -90,7 +92,14 @@ export function Composer({ placeholder, ready, running, onSend, onStop, children
             <Icon name="stop" />
           </button>
         ) : (
-          <button type="submit" class="round primary" aria-label="Send" title="Send" disabled={!canSend}>
+          <button
+            key="send"
+            type="submit"
+            class="round primary"
+            aria-label="Send"
+            title="Send"
+            disabled={!canSend}
+          >
             <Icon name="send" />
           </button>
         )}

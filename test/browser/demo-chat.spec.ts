@@ -217,3 +217,14 @@ test('names what is wrong with the address, and a way on', async ({ page, demoOr
   await page.getByRole('link', { name: 'Start with the defaults' }).click();
   await expect(page).toHaveURL(`${demoOrigin}/`);
 });
+
+test('a click on Stop sends nothing that is already written', async ({ page, demo }) => {
+  await demo.open({ turns: [{ content: 'One two three four five six seven eight.', delay: 60 }] });
+  await ask(page, 'Count');
+  await expect(page.locator('.markdown')).toContainText('One');
+  await page.getByLabel('Your message').fill('A draft');
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect(await answer(page)).toContainText('Stopped.');
+  await expect(page.getByLabel('Your message')).toHaveValue('A draft');
+  await expect(page.getByRole('article')).toHaveCount(1);
+});
