@@ -150,7 +150,7 @@ class RequestHandler implements Handler {
   }
 
   #beginRequest(): void {
-    // A service worker that hears nothing for 30 seconds is ended, also while an answer streams.
+    // Some browsers end a service worker that hears nothing for 30 seconds, also while an answer streams.
     if (this.#requests++ === 0) this.#heartbeat = setInterval(askForSignOfLife, heartbeat);
   }
 

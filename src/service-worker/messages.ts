@@ -101,7 +101,7 @@ export const abortType: AbortMessage['type'] = `${version} abort`;
 /** Names a request whose abort is told by {@link AbortMessage}. */
 export const abortHeader = 'x-tokenprism-request';
 
-/** To all tabs while an answer streams, which send it back: a service worker that hears nothing is ended after 30 s. */
+/** To all tabs while an answer streams, which send it back: a service worker that hears of nobody may be ended. */
 export const aliveType = `${version} alive`;
 
 /** The code of the error where an answer does not begin in time. */

@@ -20,16 +20,23 @@ interface Connected {
   missing: string | null;
 }
 
+/** Milliseconds that a shared worker may take to start. */
+const patience = 30_000;
+
 /** The engine in a shared worker, seen from a tab. */
 export class SharedHost {
   readonly #options: SharedHostOptions;
   readonly #closing = new AbortController();
-  #worker: Promise<Connected>;
+  /** Null where it could not be started the last time. */
+  #worker: Promise<Connected> | null = null;
+  /** Which one it is: the same for tabs with the same options, which have seen the same ones crash. */
+  #name: string;
   #isNeeded = false;
 
   constructor(options: SharedHostOptions) {
     this.#options = options;
-    this.#worker = this.#start();
+    // Others for other options: what a tab asks for is what it gets when it is the front.
+    this.#name = `tokenprism ${options.basePath} ${JSON.stringify(options.engine)}`;
   }
 
   /**
@@ -37,18 +44,20 @@ export class SharedHost {
    * there is none.
    */
   async missing(): Promise<string | null> {
-    return (await this.#worker).missing;
+    return (await this.#reach()).missing;
   }
 
   load(): void {
     this.#isNeeded = true;
-    this.#worker.then(({ port }) => send(port, { type: 'load' })).catch(() => {});
+    this.#reach()
+      .then(({ port }) => send(port, { type: 'load' }))
+      .catch(() => {});
   }
 
   /** @param lock the service worker's */
   async answer(port: MessagePort, request: SentRequest, lock: string): Promise<void> {
     try {
-      const worker = await this.#worker;
+      const worker = await this.#reach();
       port.postMessage({ type: 'elsewhere', lock: worker.lock } satisfies FromEngine);
       send(worker.port, { type: 'request', request, lock }, [port]);
     } catch (error) {
@@ -61,43 +70,45 @@ export class SharedHost {
     this.#closing.abort();
   }
 
-  #start(): Promise<Connected> {
-    const connected = this.#connect();
+  #reach(): Promise<Connected> {
+    if (this.#worker) return this.#worker;
+    const connected = connect(this.#name, this.#options);
+    this.#worker = connected;
     connected
-      .then(({ lock }) => whenReleased(lock, this.#closing.signal))
-      .then((isReleased) => {
-        // It crashed.
-        if (!isReleased) return;
-        this.#worker = this.#start();
+      .then(async ({ lock }) => {
+        if (!(await whenReleased(lock, this.#closing.signal))) return;
+        // It crashed. Its name may lead to what is left of it.
+        this.#name += ` after ${lock}`;
+        this.#worker = null;
         if (this.#isNeeded) this.load();
       })
-      .catch(() => {});
+      .catch(() => {
+        this.#worker = null;
+      });
     return connected;
   }
+}
 
-  #connect(): Promise<Connected> {
-    const { basePath, lock, engine, onProgress } = this.#options;
-    return new Promise((resolve, reject) => {
-      // The name makes another one for other options: what a tab asks for is what it gets when it is the front.
-      const name = `tokenprism ${basePath} ${JSON.stringify(engine)}`;
-      const worker = new SharedWorker(new URL('./shared-worker.ts', import.meta.url), {
-        type: 'module',
-        name,
-      });
-      worker.onerror = () => {
-        const message =
-          'The shared worker could not be started. Check that its script is served with a JavaScript media type, and ' +
-          "that the page's content security policy allows it (worker-src); or give 'host: \"tab\"'.";
-        reject(new ServiceWorkerError(message, { code: 'shared_worker_failed' }));
-      };
-      const { port } = worker;
-      port.onmessage = ({ data }: MessageEvent<FromSharedWorker>) => {
-        if (data.type === 'progress') onProgress?.(data.progress);
-        else resolve({ port, lock: data.lock, missing: data.missing });
-      };
-      send(port, { type: 'join', lock, options: engine });
-    });
-  }
+/** Starts the shared worker of that name, or joins it. */
+function connect(name: string, { lock, engine, onProgress }: SharedHostOptions): Promise<Connected> {
+  return new Promise((resolve, reject) => {
+    const fail = (how: string) => {
+      const message =
+        `The shared worker ${how}. Check that its script is served with a JavaScript media type, and that the ` +
+        "page's content security policy allows it (worker-src); or give 'host: \"tab\"'.";
+      reject(new ServiceWorkerError(message, { code: 'shared_worker_failed' }));
+    };
+    const worker = new SharedWorker(new URL('./shared-worker.ts', import.meta.url), { type: 'module', name });
+    worker.onerror = () => fail('could not be started');
+    const timer = setTimeout(() => fail(`did not start within ${patience / 1000} seconds`), patience);
+    const { port } = worker;
+    port.onmessage = ({ data }: MessageEvent<FromSharedWorker>) => {
+      if (data.type === 'progress') return onProgress?.(data.progress);
+      clearTimeout(timer);
+      resolve({ port, lock: data.lock, missing: data.missing });
+    };
+    send(port, { type: 'join', lock, options: engine });
+  });
 }
 
 function send(port: MessagePort, message: ToSharedWorker, transfer: Transferable[] = []): void {

@@ -13,8 +13,8 @@ import type { FromSharedWorker, SharedOptions, ToSharedWorker } from './messages
 
 const lock = workerLock();
 const held = hold(lock);
-/** Tabs that take part. */
-const tabs = new Set<MessagePort>();
+/** Tabs that take part, by their locks. One that had to wait may join once more. */
+const tabs = new Map<string, MessagePort>();
 let server: EngineServer | null = null;
 
 function createServer(options: SharedOptions): EngineServer {
@@ -23,7 +23,7 @@ function createServer(options: SharedOptions): EngineServer {
       ...options,
       createWorker: () => new InProcessWorker(startService),
       onProgress: (progress) => {
-        for (const tab of tabs) tell(tab, { type: 'progress', progress });
+        for (const tab of tabs.values()) tell(tab, { type: 'progress', progress });
       },
       signal: null,
     }),
@@ -34,9 +34,9 @@ const tell = (tab: MessagePort, message: FromSharedWorker) => tab.postMessage(me
 
 async function join(tab: MessagePort, tabLock: string, options: SharedOptions): Promise<void> {
   server ??= createServer(options);
-  tabs.add(tab);
+  tabs.set(tabLock, tab);
   whenReleased(tabLock, new AbortController().signal).then(() => {
-    tabs.delete(tab);
+    tabs.delete(tabLock);
     if (tabs.size === 0) void server?.close();
   });
   const [{ report, missing }] = await Promise.all([findAdapter(), held]);

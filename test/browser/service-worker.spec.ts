@@ -33,6 +33,16 @@ async function stopServiceWorkers(context: BrowserContext, page: Page): Promise<
   await devtools.detach();
 }
 
+async function endSharedWorker(context: BrowserContext): Promise<void> {
+  const devtools = await context.browser()!.newBrowserCDPSession();
+  const { targetInfos } = await devtools.send('Target.getTargets');
+  const { targetId } = targetInfos.find(({ type }) => type === 'shared_worker')!;
+  const { sessionId } = await devtools.send('Target.attachToTarget', { targetId });
+  const message = JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression: 'close()' } });
+  await devtools.send('Target.sendMessageToTarget', { sessionId, message });
+  await devtools.detach();
+}
+
 const loads = (...pages: Page[]) => Promise.all(pages.map((page) => page.evaluate(() => window.tab.loads)));
 const content = (page: Page) => page.evaluate(() => window.tab.content());
 const streamEnd = (page: Page) => page.evaluate(() => window.tab.stream.end);
@@ -134,7 +144,7 @@ test('the next tab takes over where the one with the engine is closed', async ({
   expect(await content(second)).toContain('no_engine');
 });
 
-test('a shared worker answers on when the tab that asked it is closed', async ({ open }) => {
+test('a shared worker answers on when the tab that asked it is closed', async ({ open, context }) => {
   const [first, second] = [await open(), await open()];
   for (const page of [first, second]) {
     await page.evaluate(() => {
@@ -151,6 +161,10 @@ test('a shared worker answers on when the tab that asked it is closed', async ({
       text: 'One two three four five.',
       end: 'done',
     });
+  // It ends, as in a crash, and another one is started.
+  await second.evaluate(() => window.tab.begin());
+  await endSharedWorker(context);
+  await expect.poll(() => streamEnd(second)).toBe('engine_lost');
   expect(await content(second)).toBe('One two three four five.');
 });
 
@@ -182,8 +196,14 @@ test('the program of docs/service-worker.md answers, bundled with the package', 
   symlinkSync(join(root, 'node_modules/openai'), join(app, 'node_modules/openai'), 'junction');
   mkdirSync(join(app, 'public'));
   cpSync(join(installed, 'dist/tokenprism-sw.js'), join(app, 'public/tokenprism-sw.js'));
-  const document = readFileSync(join(root, 'docs/service-worker.md'), 'utf8');
-  const [, program] = /```ts\n([\s\S]*?)```/.exec(document)!;
+  mkdirSync(join(app, 'public/own'));
+  writeFileSync(
+    join(app, 'public/own/sw.js'),
+    `importScripts('/tokenprism-sw.js');
+addEventListener('fetch', (event) => event.respondWith(new Response('own')));`,
+  );
+  const manual = readFileSync(join(root, 'docs/service-worker.md'), 'utf8');
+  const [, program] = /```ts\n([\s\S]*?)```/.exec(manual)!;
   writeFileSync(join(app, 'main.ts'), program + inSharedWorker);
   writeFileSync(
     join(app, 'index.html'),
@@ -210,6 +230,21 @@ test('the program of docs/service-worker.md answers, bundled with the package', 
     const [own, shared] = said.split('shared ');
     expect(own!.match(/The capital of France is Paris\./g)).toHaveLength(2);
     expect(shared).toMatch(/^503data: .*Paris.*\n\ndata: \[DONE\]\n\n$/s);
+
+    // A service worker that is no module, with listeners of its own behind.
+    await page.evaluate(async () => {
+      const registration = await navigator.serviceWorker.register('/own/sw.js');
+      const worker = registration.installing!;
+      await new Promise<void>((resolve) => {
+        worker.onstatechange = () => worker.state === 'activated' && resolve();
+      });
+    });
+    await page.goto(`${origin}/own/`);
+    const answers = await page.evaluate(async () => [
+      document.body.textContent,
+      (await (await fetch('/v1/models')).json()).error.code,
+    ]);
+    expect(answers).toEqual(['own', 'no_engine']);
     expect(foreign).toEqual([]);
   } finally {
     await server.close();
