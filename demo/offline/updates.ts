@@ -9,7 +9,7 @@ let waiting: ServiceWorker | null = null;
 
 /** Keeps the built app for use without a network. Sources that are served change as one works on them. */
 export async function startOffline(): Promise<void> {
-  if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
+  if (import.meta.env.MODE !== 'demo' || !('serviceWorker' in navigator)) return;
   try {
     const registration = await navigator.serviceWorker.register(new URL('sw.js', document.baseURI));
     const offer = (worker: ServiceWorker | null) => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { IconButton } from '../../components/icon-button.tsx';
 import type { InspectorStore } from './inspector-store.ts';
 import type { Step } from './steps.ts';
@@ -13,10 +13,11 @@ export function TokenStream({ store }: { store: InspectorStore }) {
   const list = useRef<HTMLDivElement>(null);
   const steps = store.steps.value;
   const selected = store.selected.value;
-  const byKey = useRef(false);
-  useEffect(() => {
-    if (byKey.current) list.current?.querySelector<HTMLElement>('[tabindex="0"]')?.focus();
-    byKey.current = false;
+  // The focus goes along with what is looked at, once it is among the tokens.
+  useLayoutEffect(() => {
+    const tokens = list.current;
+    if (tokens?.contains(document.activeElement))
+      (tokens.children[selected] as HTMLElement | undefined)?.focus();
   }, [selected]);
   return (
     <section class="stack card" aria-label="Tokens">
@@ -46,7 +47,6 @@ export function TokenStream({ store }: { store: InspectorStore }) {
           const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
           if (move === undefined) return;
           event.preventDefault();
-          byKey.current = true;
           store.select(selected + move);
         }}
       >

@@ -197,7 +197,7 @@ function LoadButton({ model, chosen, label }: LoadButtonProps) {
       type="button"
       class="small"
       disabled={isLoaded}
-      aria-label={`Load: ${label}`}
+      aria-label={`${isLoaded ? 'Loaded' : 'Load'}: ${label}`}
       onClick={() => load({ model })}
     >
       {isLoaded ? 'Loaded' : 'Load'}

@@ -1,5 +1,5 @@
 /** The demo as it is built and served, under its own policy, for the specs of its pages. */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,18 +28,27 @@ interface Demo {
 }
 
 /**
- * `demo` opens the app, built once a run. An error on the page, a refusal of its policy or a request to any other
+ * `demo` opens the app, which lies built in `demoFolder`. An error on the page, a refusal of its policy or a request to any other
  * origin fails the test.
  */
-export const test = base.extend<{ demo: Demo }, { demoOrigin: string }>({
-  demoOrigin: [
+export const test = base.extend<{ demo: Demo }, { demoFolder: string; demoOrigin: string }>({
+  demoFolder: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixture's needs from this pattern.
     async ({}, use) => {
+      const folder = mkdtempSync(join(tmpdir(), 'tokenprism-demo-'));
+      await use(folder);
+      rmSync(folder, { recursive: true, force: true });
+    },
+    { scope: 'worker' },
+  ],
+
+  demoOrigin: [
+    async ({ demoFolder }, use) => {
       const shared = {
         configFile: fileURLToPath(new URL('../../../vite.config.ts', import.meta.url)),
         mode: 'demo',
         logLevel: 'error',
-        build: { outDir: join(tmpdir(), `tokenprism-demo-${process.pid}`), emptyOutDir: true },
+        build: { outDir: demoFolder, emptyOutDir: true },
       } as const;
       await build(shared);
       const server = await preview({ ...shared, preview: { port: 0, host: '127.0.0.1' } });
