@@ -86,7 +86,7 @@ function Alternatives({ step }: { step: Step }) {
                   />
                 </td>
                 <td>{`${(100 * Math.exp(logprob)).toFixed(1)} %`}</td>
-                <td class="hint">{logprob.toFixed(3)}</td>
+                <td>{logprob.toFixed(3).replace(/^-(0\.0*)$/, '$1')}</td>
               </tr>
             ))}
           </tbody>
