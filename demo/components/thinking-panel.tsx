@@ -17,8 +17,10 @@ interface ThinkingPanelProps {
 export const ThinkingPanel = memo(({ text, milliseconds, stopped }: ThinkingPanelProps) => {
   const id = useId();
   const [chosen, choose] = useState<boolean | null>(null);
+  // As it was when this one came: those that are there do not move when another is unfolded.
+  const [staysOpen] = useState(() => thoughtsOpen.peek() === 'on');
   const running = milliseconds === null;
-  const open = chosen ?? (running || stopped || thoughtsOpen.value === 'on');
+  const open = chosen ?? (running || stopped || staysOpen);
   return (
     <section class={running ? 'thinking running' : 'thinking'} aria-label="Thinking">
       <button
