@@ -1,6 +1,7 @@
 /** web-llm's errors as those of this package. Only their names tell them apart: their classes are not exported. */
 import {
   BadRequestError,
+  InvalidLogitsError,
   ModelLoadError,
   TokenprismError,
   WebGPUUnavailableError,
@@ -50,6 +51,12 @@ export function passError(thrown: unknown): unknown {
   const { name, message } = parts(thrown);
   if (name === 'ContextWindowSizeExceededError') {
     return new BadRequestError(message, { code: 'context_length_exceeded', cause: thrown });
+  }
+  if (message.includes('failed to sample a valid token')) {
+    return new InvalidLogitsError(
+      'web-llm could draw no token: the device or the compiled model computes wrong numbers. Try the model with another quantization, such as q4f32_1 in place of q4f16_1.',
+      { cause: thrown },
+    );
   }
   return thrown instanceof Error
     ? thrown
