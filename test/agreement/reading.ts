@@ -80,7 +80,7 @@ function splitReasoning(subject: Subject, reasoning: ReasoningFormat, text: stri
   let thought = '';
   for (let at = 0; at < text.length; ) {
     const marker = [...ends, ...starts].find((candidate) => text.startsWith(candidate, at));
-    const isQuoted = canBeQuoted && text[at - 1] === '`' && text[at + (marker?.length ?? 0)] === '`';
+    const isQuoted = canBeQuoted && marker && isBetweenBackticks(subject, text, at, at + marker.length);
     if (marker && !isQuoted) {
       if (ends.includes(marker)) {
         const whole = trimSpaceEnd(layout(subject, thought));
@@ -94,6 +94,11 @@ function splitReasoning(subject: Subject, reasoning: ReasoningFormat, text: stri
     at += character.length;
   }
   return { thought: isBlank(thought) ? '' : layout(subject, thought), rest: null };
+}
+
+/** Control tokens are no text: what stands before and behind them are neighbours. */
+function isBetweenBackticks(subject: Subject, text: string, start: number, end: number): boolean {
+  return spelled(subject, text.slice(0, start)).endsWith('`') && spelled(subject, text.slice(end)).startsWith('`');
 }
 
 /** Text as it is delivered: control tokens are nothing, line breaks at the beginning are layout. */
