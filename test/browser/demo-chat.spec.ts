@@ -225,6 +225,24 @@ test('the keyboard alone is enough', async ({ page, demo }) => {
   await expect(page.getByRole('group', { name: 'Branches' })).toHaveText('2 / 2');
 });
 
+test('on a phone the conversations lie over the page, and go away again', async ({ page, demo }) => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  await demo.open({ turns: [{ content: 'Yes.' }] });
+  await ask(page, 'Kept?');
+  await answer(page);
+  const opener = page.getByRole('button', { name: 'Conversations' });
+  const list = page.getByRole('complementary', { name: 'Conversations' });
+  await expect(list).toBeHidden();
+  await opener.click();
+  await expect(list.getByLabel('Search')).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(list).toBeHidden();
+  await expect(opener).toBeFocused();
+  await opener.click();
+  await page.mouse.click(350, 400);
+  await expect(list).toBeHidden();
+});
+
 test('names what is wrong with the address, and a way on', async ({ page, demoOrigin }) => {
   await page.goto(`${demoOrigin}/?device=abacus`);
   await expect(page.getByRole('alert')).toContainText('There is no device "abacus"');

@@ -23,8 +23,14 @@ export function Sidebar({ store, open, onClose, onNew }: SidebarProps) {
   const search = useRef<HTMLInputElement>(null);
   const file = useRef<HTMLInputElement>(null);
   const found = store.kept.value.filter((conversation) => matches(conversation, query));
+  // Where it lies over the page, the keyboard goes into it, and back to where it came from.
   useEffect(() => {
-    if (open) search.current?.focus();
+    if (!open) return;
+    const opener = document.activeElement;
+    search.current?.focus();
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus();
+    };
   }, [open]);
 
   async function bringIn(input: HTMLInputElement): Promise<void> {
@@ -42,87 +48,90 @@ export function Sidebar({ store, open, onClose, onNew }: SidebarProps) {
   }
 
   return (
-    <aside
-      class={open ? 'sidebar open' : 'sidebar'}
-      aria-label="Conversations"
-      onKeyDown={(event) => {
-        if (event.key !== 'Escape' || !open) return;
-        event.preventDefault();
-        onClose();
-      }}
-    >
-      <div class="sidebar-head">
-        <button type="button" class="small" onClick={onNew}>
-          <Icon name="plus" /> New chat
-        </button>
-        <IconButton icon="close" label="Close the conversations" onClick={onClose} />
-      </div>
-      <label class="search">
-        <Icon name="search" />
-        <input
-          ref={search}
-          type="search"
-          placeholder="Search"
-          aria-label="Search conversations"
-          value={query}
-          onInput={(event) => setQuery(event.currentTarget.value)}
-        />
-      </label>
-      {error !== null && (
-        <p class="error" role="alert">
-          {error}
-        </p>
-      )}
-      <ul class="conversations">
-        {found.map((conversation) => (
-          <li key={conversation.id}>
-            <a
-              href={hashOf('chat', conversation.id)}
-              aria-current={conversation.id === store.current.value.id ? 'true' : undefined}
-              onClick={onClose}
-            >
-              {conversation.title}
-            </a>
-            <IconButton
-              icon="trash"
-              label={`Delete: ${conversation.title}`}
-              onClick={() => {
-                const isShown = conversation.id === store.current.value.id;
-                void store.delete(conversation.id);
-                announce('Deleted.');
-                if (isShown) go('chat', '', { replace: true });
-              }}
-            />
-          </li>
-        ))}
-      </ul>
-      {found.length === 0 && (
-        <p class="empty">
-          {query === '' ? 'What you ask is kept here, in this browser only.' : 'Nothing found.'}
-        </p>
-      )}
-      <div class="sidebar-foot">
-        <button
-          type="button"
-          class="small"
-          disabled={store.kept.value.length === 0}
-          onClick={() => saveFile('tokenprism-conversations.json', store.exportText(found))}
-        >
-          <Icon name="download" /> Export
-        </button>
-        <button type="button" class="small" onClick={() => file.current?.click()}>
-          <Icon name="upload" /> Import
-        </button>
-        <input
-          ref={file}
-          type="file"
-          accept="application/json,.json"
-          aria-label="File of conversations"
-          hidden
-          onChange={(event) => void bringIn(event.currentTarget)}
-        />
-      </div>
-    </aside>
+    <>
+      {open && <button type="button" class="backdrop" tabIndex={-1} aria-label="Close" onClick={onClose} />}
+      <aside
+        class={open ? 'sidebar open' : 'sidebar'}
+        aria-label="Conversations"
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape' || !open) return;
+          event.preventDefault();
+          onClose();
+        }}
+      >
+        <div class="sidebar-head">
+          <button type="button" class="small" onClick={onNew}>
+            <Icon name="plus" /> New chat
+          </button>
+          <IconButton icon="close" label="Close the conversations" onClick={onClose} />
+        </div>
+        <label class="search">
+          <Icon name="search" />
+          <input
+            ref={search}
+            type="search"
+            placeholder="Search"
+            aria-label="Search conversations"
+            value={query}
+            onInput={(event) => setQuery(event.currentTarget.value)}
+          />
+        </label>
+        {error !== null && (
+          <p class="error" role="alert">
+            {error}
+          </p>
+        )}
+        <ul class="conversations">
+          {found.map((conversation) => (
+            <li key={conversation.id}>
+              <a
+                href={hashOf('chat', conversation.id)}
+                aria-current={conversation.id === store.current.value.id ? 'true' : undefined}
+                onClick={onClose}
+              >
+                {conversation.title}
+              </a>
+              <IconButton
+                icon="trash"
+                label={`Delete: ${conversation.title}`}
+                onClick={() => {
+                  const isShown = conversation.id === store.current.value.id;
+                  void store.delete(conversation.id);
+                  announce('Deleted.');
+                  if (isShown) go('chat', '', { replace: true });
+                }}
+              />
+            </li>
+          ))}
+        </ul>
+        {found.length === 0 && (
+          <p class="empty">
+            {query === '' ? 'What you ask is kept here, in this browser only.' : 'Nothing found.'}
+          </p>
+        )}
+        <div class="sidebar-foot">
+          <button
+            type="button"
+            class="small"
+            disabled={store.kept.value.length === 0}
+            onClick={() => saveFile('tokenprism-conversations.json', store.exportText(found))}
+          >
+            <Icon name="download" /> Export
+          </button>
+          <button type="button" class="small" onClick={() => file.current?.click()}>
+            <Icon name="upload" /> Import
+          </button>
+          <input
+            ref={file}
+            type="file"
+            accept="application/json,.json"
+            aria-label="File of conversations"
+            hidden
+            onChange={(event) => void bringIn(event.currentTarget)}
+          />
+        </div>
+      </aside>
+    </>
   );
 }
 
