@@ -1,4 +1,5 @@
 import type { Plugin } from 'vite';
+import { isOwnBuild } from './own-build.ts';
 
 /**
  * What the built app may do. Models come from where the user says, so requests may go to any secure server; scripts,
@@ -21,7 +22,7 @@ const policy = [
 export function contentSecurityPolicy(): Plugin {
   return {
     name: 'tokenprism-demo:policy',
-    apply: 'build',
+    apply: isOwnBuild,
     transformIndexHtml: () => [
       {
         tag: 'meta',

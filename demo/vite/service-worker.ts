@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from 'vite';
+import { isOwnBuild } from './own-build.ts';
 
 /** Writes `sw.js`: the service worker with the list of all files of the build, and a version that their contents make. */
 export function serviceWorker({ source, publicFolder }: { source: string; publicFolder: string }): Plugin {
   return {
     name: 'tokenprism-demo:service-worker',
-    apply: 'build',
+    apply: isOwnBuild,
     generateBundle: {
       order: 'post',
       handler(_options, bundle) {
