@@ -167,6 +167,18 @@ describe('by the pipeline route', () => {
     await engine.close();
   });
 
+  it("the caller's messages stay as they were, and no empty thinking shows", async () => {
+    const { engine } = await startWebLlm(answers('Sunny.'));
+    const given = structuredClone(messages);
+    const tools = [{ type: 'function' as const, function: { name: 'f', parameters: { type: 'object' } } }];
+    for (let round = 0; round < 2; round++) {
+      const answer = await engine.chat.completions.create({ ...plain, messages: given, tools });
+      expect(answer.choices[0]!.message).toMatchObject({ content: 'Sunny.', reasoning: null });
+    }
+    expect(given).toEqual(messages);
+    await engine.close();
+  });
+
   it('penalties and biases are what was asked for, and a seed gives the same tokens', async () => {
     const row = new Float32Array(chatConfig.vocab_size).fill(-10);
     for (let id = 300; id < 340; id++) row[id] = 1;
