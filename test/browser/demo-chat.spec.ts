@@ -230,6 +230,10 @@ test('on a phone the conversations lie over the page, and go away again', async 
   await demo.open({ turns: [{ content: 'Yes.' }] });
   await ask(page, 'Kept?');
   await answer(page);
+  await page.getByRole('link', { name: 'Form', exact: true }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+  await page.getByRole('link', { name: 'Chat', exact: true }).click();
+  await expect(page.getByRole('article')).toContainText('Yes.');
   const opener = page.getByRole('button', { name: 'Conversations' });
   const list = page.getByRole('complementary', { name: 'Conversations' });
   await expect(list).toBeHidden();

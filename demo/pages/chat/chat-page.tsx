@@ -125,7 +125,9 @@ function useShownConversation(): void {
   useSignalEffect(() => {
     const { page, rest } = route.value;
     if (page !== 'chat' || store.kept.peek().length === 0) return;
+    const current = store.current.peek();
     if (rest !== '') store.open(rest);
-    else if (store.current.peek().exchanges.length > 0) store.create();
+    // Who comes back from another page finds what was there.
+    else if (current.exchanges.length > 0) go('chat', current.id, { replace: true });
   });
 }
