@@ -98,7 +98,9 @@ function splitReasoning(subject: Subject, reasoning: ReasoningFormat, text: stri
 
 /** Control tokens are no text: what stands before and behind them are neighbours. */
 function isBetweenBackticks(subject: Subject, text: string, start: number, end: number): boolean {
-  return spelled(subject, text.slice(0, start)).endsWith('`') && spelled(subject, text.slice(end)).startsWith('`');
+  return (
+    spelled(subject, text.slice(0, start)).endsWith('`') && spelled(subject, text.slice(end)).startsWith('`')
+  );
 }
 
 /** Text as it is delivered: control tokens are nothing, line breaks at the beginning are layout. */
