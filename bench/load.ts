@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium } from 'playwright-core';
 import { chromiumArguments, ensureChromium } from '../scripts/chromium.mjs';
+import { hubCommit, hubListing } from '../test/fixtures/hub-listing.ts';
 import { syntheticConfig, syntheticModel, wideSize } from './decode/synthetic.ts';
 import type { LoadSetting, Visit } from './load/page.ts';
 import { serveSite } from './load/site.ts';
@@ -115,8 +116,9 @@ async function visits(
 async function serveHub(context: BrowserContext, files: ReadonlyMap<string, Uint8Array>): Promise<void> {
   const headers = { 'access-control-allow-origin': '*' };
   await context.route('https://huggingface.co/**', async (route) => {
-    const [, name] = new URL(route.request().url()).pathname.split('/resolve/main/');
-    const body = files.get(name ?? '');
+    const { pathname } = new URL(route.request().url());
+    if (pathname.startsWith('/api/')) return route.fulfill({ json: hubListing(files), headers });
+    const body = files.get(pathname.split(`/resolve/${hubCommit}/`)[1] ?? '');
     if (body) await route.fulfill({ body: Buffer.from(body), headers });
     else await route.fulfill({ status: 404, headers });
   });

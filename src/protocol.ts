@@ -28,8 +28,22 @@ export type ModelSource =
 /** `auto`: WebGPU on a real GPU, WASM where there is none or only a software adapter. */
 export type DeviceChoice = 'auto' | 'webgpu' | 'wasm';
 
-/** Where the Cache API keeps files of the Hub, on the page's origin. */
-export const modelCacheName = 'tokenprism-models';
+/** The folder of the origin private file system where models' files are kept. */
+export const modelStorageName = 'tokenprism-models';
+
+/**
+ * Whether a model's files are kept for the next visit. `auto`: where that is possible; `required`: a load that can't keep
+ * them fails with a `StorageQuotaError`; `none`: they are not.
+ */
+export type CacheChoice = 'auto' | 'required' | 'none';
+
+/** What a load left with the browser. */
+export interface StorageReport {
+  /** Whether the next load finds all files whose content is known; the small rest comes from the HTTP cache. */
+  kept: boolean;
+  /** Why not, for people; `null` where they are kept. */
+  reason: string | null;
+}
 
 /** Weight formats by the Hub's convention; the file is `onnx/model` + suffix + `.onnx`. */
 export type Dtype = 'auto' | 'fp32' | 'fp16' | 'q8' | 'q4' | 'q4f16' | 'int8' | 'uint8' | 'bnb4';
@@ -123,6 +137,10 @@ export interface ModelReport {
   chatTemplate: string;
   /** Sampling defaults from `generation_config.json`. */
   defaults: Partial<SamplingOptions>;
+  /** The commit of a Hub repository that the files are of; unset for other models. */
+  revision?: string;
+  /** What of the files is kept for the next load; unset where none can be, as of the embedded model. */
+  storage?: StorageReport;
 }
 
 /**
@@ -329,9 +347,16 @@ export type ToWorker =
   /**
    * `wasmUrl` is the absolute URL of ONNX Runtime's WebAssembly file. The page gives it because an application's
    * bundler follows the page's assets but not the worker's; `null`: the file that lies beside the worker. `drafts`
-   * unset: tokens are drafted.
+   * unset: tokens are drafted. `cache` unset: `auto`.
    */
-  | { type: 'load'; model: ModelSource; backend: BackendChoice; wasmUrl: string | null; drafts?: boolean }
+  | {
+      type: 'load';
+      model: ModelSource;
+      backend: BackendChoice;
+      wasmUrl: string | null;
+      drafts?: boolean;
+      cache?: CacheChoice;
+    }
   | { type: 'generate'; request: number; job: GenerateJob }
   /** The output of `choice` counts up to its token `at` (exclusive): a stop string, the end of the first call. */
   | { type: 'cut'; request: number; choice: number; at: number }
@@ -380,4 +405,6 @@ export interface LoadProgress {
   loaded: number;
   /** 0 where the server does not say. */
   total: number;
+  /** Of `loaded`, the bytes that came over the network in this load; unset outside of downloads. */
+  received?: number;
 }

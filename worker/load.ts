@@ -8,6 +8,7 @@ import { configureRuntime, type WasmSource } from './backends/onnx/runtime.ts';
 import { ScriptedBackend, type ScriptedModel, ScriptedTurns } from './backends/scripted/backend.ts';
 import type { WebLlmLoad } from './backends/web-llm/load.ts';
 import { type ModelFiles, openModelFiles } from './cache/files.ts';
+import type { FileStore } from './cache/store.ts';
 import { Drafts } from './drafts/drafts.ts';
 import { Constraints } from './grammar/constraints.ts';
 import type { Model } from './model.ts';
@@ -24,7 +25,8 @@ const fallbackContextLength = 4096;
 /** What a load gets from where it runs. */
 export interface LoadEnvironment {
   fetch: typeof fetch;
-  caches: CacheStorage | null;
+  /** Where files are kept for the next load; `null`: nowhere. */
+  store: FileStore | null;
   wasm: WasmSource;
   /** Imports an ES module by its URL; unset: as the platform does. */
   importModule?: (url: string) => Promise<unknown>;
@@ -53,7 +55,8 @@ export async function loadModel(
   const failed = new AbortController();
   const files = openModelFiles(mlc?.source ?? message.model, {
     fetch: (url, init) => environment.fetch(url, init),
-    caches: environment.caches,
+    store: environment.store,
+    cache: message.cache,
     onProgress,
     signal: AbortSignal.any([signal, failed.signal]),
   });
@@ -115,6 +118,7 @@ async function startModel(
     };
   }
   const backend = await createBackend();
+  const { revision, storage } = await files.kept();
   const report: ModelReport = {
     id: mlc?.listed ?? idOf(message.model),
     modelType: typeof config.model_type === 'string' ? config.model_type : 'unknown',
@@ -123,6 +127,8 @@ async function startModel(
     eosTokenIds,
     chatTemplate: template.source,
     defaults: samplingDefaults(generation),
+    ...(revision !== null && { revision }),
+    ...(storage && { storage }),
   };
   const constraints = new Constraints({
     table,

@@ -1,5 +1,6 @@
 import asyncifyWasm from 'onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm?url';
 import type { FromWorker } from '../src/protocol.ts';
+import { openOpfsStore } from './cache/opfs.ts';
 import { loadModel } from './load.ts';
 import { Service } from './service.ts';
 
@@ -8,8 +9,7 @@ export function startService(post: (message: FromWorker) => void): Service {
   return new Service(post, (message, onProgress, signal) =>
     loadModel(message, onProgress, signal, {
       fetch: (input, init) => fetch(input, init),
-      // Not there outside of secure contexts.
-      caches: typeof caches === 'undefined' ? null : caches,
+      store: openOpfsStore(),
       wasm: { url: message.wasmUrl ?? new URL(asyncifyWasm, import.meta.url).href },
     }),
   );

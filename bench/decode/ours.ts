@@ -48,7 +48,7 @@ export async function loadOurs(
     { kind: 'folder', url: new URL(folder, location.href).href },
     {
       fetch: (url, init) => fetch(url, init),
-      caches: null,
+      store: null,
       onProgress: () => {},
       signal: new AbortController().signal,
     },

@@ -8,6 +8,7 @@ import {
 } from '../errors.ts';
 import type {
   BackendChoice,
+  CacheChoice,
   DeviceReport,
   FromWorker,
   GenerateJob,
@@ -32,6 +33,7 @@ export interface LoadJob {
   backend: BackendChoice;
   wasmUrl: string | null;
   drafts?: boolean;
+  cache?: CacheChoice;
 }
 
 export interface ConnectionEvents {

@@ -3,7 +3,14 @@ import type { FormatOptions } from '../chat/format.ts';
 import type { ReasoningField } from '../chat/reasoning-field.ts';
 import type { IncompleteToolCalls } from '../chat/types.ts';
 import { BadRequestError } from '../errors.ts';
-import type { BackendChoice, DeviceChoice, Dtype, LoadProgress, ModelSource } from '../protocol.ts';
+import type {
+  BackendChoice,
+  CacheChoice,
+  DeviceChoice,
+  Dtype,
+  LoadProgress,
+  ModelSource,
+} from '../protocol.ts';
 import type { LoadJob, WorkerPort } from './connection.ts';
 import { embeddedModel } from './embedded-model.ts';
 import { runtimeFile } from './runtime-file.ts';
@@ -45,6 +52,11 @@ export interface EngineOptions extends FormatOptions {
    * and rests where it does not pay. Default `true`.
    */
   drafts?: boolean;
+  /**
+   * Whether a model's files are kept on this origin for the next visit. `auto`: where that is possible; `required`: a
+   * load that can't keep them fails with a `StorageQuotaError`; `none`: they are not. Default `auto`.
+   */
+  cache?: CacheChoice;
   /** Makes the worker where the bundler's own way does not fit. Called again after a crash. */
   worker?: () => Worker;
   /** URL of ONNX Runtime's WebAssembly file (asyncify build); unset: the one that comes with the package. */
@@ -72,6 +84,7 @@ export interface CheckedOptions {
 }
 
 const devices: readonly DeviceChoice[] = ['auto', 'webgpu', 'wasm'];
+const caches: readonly CacheChoice[] = ['auto', 'required', 'none'];
 const dtypes: readonly Dtype[] = ['auto', 'fp32', 'fp16', 'q8', 'q4', 'q4f16', 'int8', 'uint8', 'bnb4'];
 const incompleteModes: readonly IncompleteToolCalls[] = ['separate', 'raw', 'close'];
 /** Not imported: a page need not have what uses them before it has a model. */
@@ -92,6 +105,7 @@ const known = [
   'toolStrictness',
   'strictToolCalling',
   'drafts',
+  'cache',
   'worker',
   'wasmUrl',
   'backend',
@@ -129,6 +143,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
       backend: backend ?? { kind: 'onnx', device, dtype },
       wasmUrl: options.wasmUrl === undefined ? runtimeFile : absoluteUrl('wasmUrl', options.wasmUrl).href,
       ...(options.drafts !== undefined && { drafts: options.drafts }),
+      ...(options.cache !== undefined && { cache: oneOf('cache', options.cache, caches) }),
     },
     format: {
       reasoningParser: options.reasoningParser,

@@ -77,7 +77,7 @@ export interface FakeOptions extends Partial<Pick<FakeModel, 'files' | 'prefillC
 }
 
 /** Files come anew with each load. */
-const nothingKept = { caches: null, store: null };
+const nothingKept = { store: null };
 
 let current: object | null = null;
 let module: Promise<Record<string, unknown>> | null = null;

@@ -20,7 +20,7 @@ class PageModel {
         this.#wake();
       },
       async (message, onProgress, signal) => {
-        const environment = { fetch: fetch.bind(window), caches: null, wasm };
+        const environment = { fetch: fetch.bind(window), store: null, wasm };
         const loaded = await loadModel(message, onProgress, signal, environment);
         this.backend = loaded.backend as OnnxBackend;
         // A software adapter would not do so by itself.

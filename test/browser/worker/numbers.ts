@@ -23,7 +23,7 @@ const folder = { kind: 'folder' as const, url: new URL('/models/tiny/', location
 function files() {
   return openModelFiles(folder, {
     fetch: (url, init) => fetch(url, init),
-    caches: null,
+    store: null,
     onProgress: () => {},
     signal: new AbortController().signal,
   });
@@ -157,7 +157,7 @@ export async function loseDevice() {
         wake();
       },
       (message, onProgress, signal) =>
-        loadModel(message, onProgress, signal, { fetch: fetch.bind(window), caches: null, wasm }),
+        loadModel(message, onProgress, signal, { fetch: fetch.bind(window), store: null, wasm }),
     );
     const backend = { kind: 'onnx' as const, device: 'webgpu' as const, dtype: 'auto' as const };
     service.receive({ type: 'load', model: folder, backend, wasmUrl: null });

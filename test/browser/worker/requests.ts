@@ -32,7 +32,7 @@ export async function openModel(way: DecodeWay): Promise<{ model: Model; backend
     },
     () => {},
     new AbortController().signal,
-    { fetch: fetch.bind(window), caches: null, wasm },
+    { fetch: fetch.bind(window), store: null, wasm },
   );
   // A load does not take a way.
   await loaded.backend.close();

@@ -61,7 +61,7 @@ export function liveWorker(drafts?: Drafts | null): InProcessWorker {
             return new Response(null, { status: 404 });
           }
         },
-        caches: null,
+        store: null,
         wasm: { bytes: readFileSync(wasmFile) },
       },
     );

@@ -248,7 +248,7 @@ async function engineOf({ files, template, ends, parsers, turns }: Family): Prom
   const worker = new InProcessWorker((message, onProgress, signal) =>
     loadModel({ ...message, backend: { kind: 'scripted', turns: scripts } }, onProgress, signal, {
       fetch: async (url) => answer(String(url)),
-      caches: null,
+      store: null,
       wasm: { bytes: new Uint8Array(0) },
     }),
   );

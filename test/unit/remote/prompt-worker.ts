@@ -18,7 +18,7 @@ export const tinyWorker = () =>
           return new Response(null, { status: 404 });
         }
       },
-      caches: null,
+      store: null,
       wasm: { bytes: new Uint8Array() },
     }),
   );

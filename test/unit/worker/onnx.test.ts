@@ -35,7 +35,7 @@ const load = (device: 'auto' | 'wasm' | 'webgpu', dtype: 'auto' | 'q4' | 'q4f16'
     { type: 'load', model: source, backend: { kind: 'onnx', device, dtype }, wasmUrl: null },
     (step) => progress.push(step),
     new AbortController().signal,
-    { fetch: fileFetch, caches: null, wasm: { bytes: readFileSync(wasmFile) } },
+    { fetch: fileFetch, store: null, wasm: { bytes: readFileSync(wasmFile) } },
   );
   return result.then((loaded) => ({ ...loaded, progress }));
 };
@@ -213,7 +213,7 @@ describe('loading', () => {
       },
       () => {},
       new AbortController().signal,
-      { fetch: fileFetch, caches: null, wasm: { url: '' } },
+      { fetch: fileFetch, store: null, wasm: { url: '' } },
     );
     await expect(loading).rejects.toThrow(/The model mine has no file tokenizer.json/);
   });
