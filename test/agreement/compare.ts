@@ -165,7 +165,12 @@ function checkArguments(request: WalkRequest, call: ReadCall, text: string, add:
     return;
   }
   if ('elements' in call.arguments) {
-    const written = { name: '', text: '', children: distinct(call.arguments.elements) };
+    const declared = tool.parameters.properties as Record<string, { type?: unknown }> | undefined;
+    const mayBeList = (name: string) => {
+      const type = Object.hasOwn(declared ?? {}, name) ? declared![name]!.type : undefined;
+      return type === undefined || type === 'array' || (Array.isArray(type) && type.includes('array'));
+    };
+    const written = { name: '', text: '', children: distinct(call.arguments.elements, mayBeList) };
     if (!isElementOf(written, got, isText)) add('arguments', call.arguments.elements, got);
     return;
   }

@@ -46,9 +46,23 @@ export function readElements(
   return { elements, end: at };
 }
 
-/** A name right behind itself adds to a list; of one that comes again later the last value holds. */
-export function distinct(elements: readonly ReadElement[]): ReadElement[] {
+/**
+ * A name that comes again adds to a list; behind others only where a list may stand: else the last value holds.
+ *
+ * @param mayBeList whether a list may stand under a name
+ */
+export function distinct(
+  written: readonly ReadElement[],
+  mayBeList: (name: string) => boolean,
+): ReadElement[] {
   const values = new Map<string, ReadElement>();
+  const first = new Map<string, number>(
+    written.map(({ name }, index) => [name, index]).reverse() as [string, number][],
+  );
+  const place = ({ name }: ReadElement, index: number) => (mayBeList(name) ? first.get(name)! : index);
+  const order = written.map((element, index) => ({ element, place: place(element, index), index }));
+  order.sort((a, b) => a.place - b.place || a.index - b.index);
+  const elements = order.map(({ element }) => element);
   for (let at = 0; at < elements.length; ) {
     const { name } = elements[at]!;
     let end = at + 1;

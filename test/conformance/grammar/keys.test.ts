@@ -51,3 +51,15 @@ it.each(['minimax_m2', 'deepseek_v32', 'qwen3_coder'])(
     });
   },
 );
+
+it('a closer in minimax_m3 may name another key, but spells no other tag', async () => {
+  const closed = (name: string) => CALLS.minimax_m3!('a_key').replace('</a_key>', `</${name}>`);
+  for (const [name, isTaken] of [
+    ['other', true],
+    ['tool_calls', true],
+    ['tool_call', false],
+    ['invoke', false],
+  ] as const) {
+    expect(await accepts('minimax_m3', { type: 'object' }, closed(name)), name).toBe(isTaken);
+  }
+});

@@ -366,12 +366,15 @@ class ParameterWriter {
     return this.#grammar.rule('parameter', `${parameter}${this.#end(key)}`);
   }
 
-  /** What stands behind the closer; a key that the model chooses need not be the same there. */
+  /** What stands behind the closer; a key that the model chooses need not be the same there, but is none that makes another tag. */
   #end(key: Key): string {
     const { elements } = this.#style;
     if (!elements) return '';
-    const name = typeof key !== 'string' ? '[A-Za-z_] [A-Za-z0-9_.-]*' : this.#grammar.literal(key);
-    return ` ${name} ${this.#grammar.markup(elements.closeEnd)}`;
+    const { closeEnd } = elements;
+    if (typeof key === 'string') return ` ${this.#grammar.literal(key)} ${this.#grammar.markup(closeEnd)}`;
+    const language = [[KEY, { not: this.#markKeys() }]];
+    const guard = this.#grammar.guard({ kind: 'text', language, closer: closeEnd });
+    return ` ${guard} ${this.#grammar.textUntil(closeEnd)}`;
   }
 
   /** @throws BadRequestError for a key that would not be read as it is */
