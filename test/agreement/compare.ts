@@ -140,6 +140,28 @@ function checkDemand(
   if (mode.start === 'closed' && reasoning !== null) add('reasoning', null, reasoning);
 }
 
+/** Whether some schema of a property leaves room for a list. */
+function mayBeArray(
+  { properties = {}, patternProperties = {}, additionalProperties }: Described,
+  name: string,
+) {
+  const schemas: unknown[] = Object.hasOwn(properties, name) ? [properties[name]] : [];
+  for (const [pattern, schema] of Object.entries(patternProperties)) {
+    if (new RegExp(pattern, 'u').test(name)) schemas.push(schema);
+  }
+  if (schemas.length === 0) schemas.push(additionalProperties);
+  return schemas.every((schema) => {
+    const type = (schema as { type?: unknown } | undefined)?.type;
+    return type === undefined || type === 'array' || (Array.isArray(type) && type.includes('array'));
+  });
+}
+
+interface Described {
+  properties?: Readonly<Record<string, unknown>>;
+  patternProperties?: Readonly<Record<string, unknown>>;
+  additionalProperties?: unknown;
+}
+
 function checkArguments(request: WalkRequest, call: ReadCall, text: string, add: Add): void {
   const tool = request.tools.find(({ name }) => name === call.name);
   if (!tool) {
@@ -165,11 +187,7 @@ function checkArguments(request: WalkRequest, call: ReadCall, text: string, add:
     return;
   }
   if ('elements' in call.arguments) {
-    const declared = tool.parameters.properties as Record<string, { type?: unknown }> | undefined;
-    const mayBeList = (name: string) => {
-      const type = Object.hasOwn(declared ?? {}, name) ? declared![name]!.type : undefined;
-      return type === undefined || type === 'array' || (Array.isArray(type) && type.includes('array'));
-    };
+    const mayBeList = (name: string) => mayBeArray(tool.parameters, name);
     const written = { name: '', text: '', children: distinct(call.arguments.elements, mayBeList) };
     if (!isElementOf(written, got, isText)) add('arguments', call.arguments.elements, got);
     return;
