@@ -81,14 +81,7 @@ function otherClasses(
     if (parts) nameParts.push(parts);
   }
   if (names.length > 0 && nameParts.length === 0) return [];
-  if (others.length > 2 ** MOST_PATTERNS) {
-    const node = nodes.find(({ keywords }) => 'patternProperties' in keywords)!;
-    throw schemaError(
-      `There are more than ${MOST_PATTERNS} patterns for the keys of one object: write fewer.`,
-      pathTo(node.path, 'patternProperties'),
-      'schema_unsupported',
-    );
-  }
+  checkPatternCount(others, nodes);
   const declared = properties.map(({ key }) => key);
   return others.flatMap((other) => {
     const value = rules.rule(other.schemas);
@@ -106,6 +99,17 @@ function otherClasses(
     }
     return language.length > 0 && languageOf(language).start === DEAD ? [] : [{ language, value }];
   });
+}
+
+/** @throws BadRequestError for patterns that make more classes of keys than can be followed */
+export function checkPatternCount(others: readonly OtherKeys[], nodes: Conjunction): void {
+  if (others.length <= 2 ** MOST_PATTERNS) return;
+  const node = nodes.find(({ keywords }) => 'patternProperties' in keywords)!;
+  throw schemaError(
+    `There are more than ${MOST_PATTERNS} patterns for the keys of one object: write fewer.`,
+    pathTo(node.path, 'patternProperties'),
+    'schema_unsupported',
+  );
 }
 
 /** The keys of a class; no alternatives at all: any key but the declared ones. */

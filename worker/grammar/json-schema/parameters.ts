@@ -9,13 +9,13 @@ import { type Conjunction, commonTypes, valuesOf } from './alternatives.ts';
 import { arrayExpression } from './array-rules.ts';
 import { jsonNotation } from './notation.ts';
 import { ANY_INTEGER, ANY_NUMBER } from './numbers.ts';
-import { keyFits, requirementOf } from './object-rules.ts';
+import { checkPatternCount, keyFits, requirementOf } from './object-rules.ts';
 import { freeKey, freeKeys, KEY, type Key } from './parameter-keys.ts';
 import type { ParameterStyle } from './parameter-style.ts';
 import { ParameterTexts } from './parameter-texts.ts';
 import { type JsonType, pathTo, SchemaDocument, schemaError } from './schema.ts';
 import { sequence } from './sequence.ts';
-import { type Both, MOST_PATTERNS, type ObjectShape, objectShape } from './shape.ts';
+import { type Both, type ObjectShape, objectShape } from './shape.ts';
 import { canFollow } from './strings.ts';
 import { unfitError, type ValueRuleOptions, ValueRules, wordsOf } from './value-rules.ts';
 
@@ -144,7 +144,7 @@ class ParameterWriter {
     }
     this.#rules.unfit = null;
     const required = members.filter(({ isRequired }) => isRequired).length;
-    const other = isInside ? null : this.#others(shape, schema, keys);
+    const other = isInside ? null : this.#others(shape, schema, keys, nodes);
     if (required > shape.max) return null;
     if (other === null && members.length < shape.min && shape.min <= shape.max) {
       const hasOthers = shape.names !== null && shape.others.some(({ schemas }) => schemas !== null);
@@ -162,10 +162,11 @@ class ParameterWriter {
   }
 
   /** Parameters with keys that the model chooses; null where there are none, or none that the parser tells apart. */
-  #others(shape: ObjectShape, schema: Schema, keys: readonly string[]): string | null {
+  #others(shape: ObjectShape, schema: Schema, keys: readonly string[], nodes: Conjunction): string | null {
     const { elements } = this.#style;
     const names = this.#nameLanguage(shape);
-    if (names === null || shape.others.length > 2 ** MOST_PATTERNS) return null;
+    if (names === null) return null;
+    checkPatternCount(shape.others, nodes);
     const declared = [...keys, ...(this.#style.wrapperKeys ?? []), ...this.#markKeys()];
     const found = shape.others.flatMap(({ patterns, without, schemas }) => {
       const isKnown = [...patterns, ...without].every((pattern) => this.#view.matches(pattern, '') !== null);

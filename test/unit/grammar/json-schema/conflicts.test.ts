@@ -75,17 +75,19 @@ const CASES: [name: string, branches: object[], valid: object[], invalid: object
   ],
 ];
 
+/** Parameters between tags, where a text ends at the tag of any other. */
+const style = {
+  open: (key: string) => `<parameter=${key}>\n`,
+  close: '\n</parameter>\n',
+  separator: '',
+  avoid: (keys: readonly string[]) => keys.map((key) => `\n<parameter=${key}>`),
+};
+
 describe.each(CASES)('%s', (_, branches, valid, invalid) => {
   it.each(['anyOf', 'oneOf'])(
     '%s: each branch can be written as parameters, and nothing else',
     async (keyword) => {
       const grammar = newGrammar();
-      const style = {
-        open: (key: string) => `<parameter=${key}>\n`,
-        close: '\n</parameter>\n',
-        separator: '',
-        avoid: (keys: readonly string[]) => keys.map((key) => `\n<parameter=${key}>`),
-      };
       const rule = parametersRule(grammar, { [keyword]: branches }, style, { path: 's', isClosed: true });
       const source = grammar.toString(rule);
       const write = (value: object) =>
@@ -130,12 +132,6 @@ it('branches that are not told apart stay open, however many items come', async 
 
 it('a text does not begin the parameter of another branch', async () => {
   const grammar = newGrammar();
-  const style = {
-    open: (key: string) => `<parameter=${key}>\n`,
-    close: '\n</parameter>\n',
-    separator: '',
-    avoid: (keys: readonly string[]) => keys.map((key) => `\n<parameter=${key}>`),
-  };
   const schema = { anyOf: [closed({ k: integer, a: integer }), closed({ k: string, b: string })] };
   const source = grammar.toString(parametersRule(grammar, schema, style, { path: 's', isClosed: true }));
   const write = (b: string) => `<parameter=k>\nx\n</parameter>\n<parameter=b>\n${b}\n</parameter>\n`;

@@ -174,6 +174,22 @@ it.each([
   );
 });
 
+it.each(Object.keys(FAMILIES))(
+  '%s refuses more patterns for keys than can be followed, by their place',
+  (name) => {
+    const patterned = (patterns: string) => ({
+      type: 'object',
+      patternProperties: Object.fromEntries(
+        Array.from(patterns, (first) => [`^${first}`, { type: 'integer' }]),
+      ),
+    });
+    expect(() => compile(FAMILIES[name]!, patterned('abcd'))).not.toThrow();
+    expect(() => compile(FAMILIES[name]!, patterned('abcde'))).toThrow(
+      expect.objectContaining({ param: 's.patternProperties', code: 'schema_unsupported' }),
+    );
+  },
+);
+
 it.each(['tool_call', 'invoke', '/a', 'a>b'])(
   'refuses keys that make a tag mean something else: %s',
   async (key) => {
