@@ -140,8 +140,8 @@ function checkDemand(
   if (mode.start === 'closed' && reasoning !== null) add('reasoning', null, reasoning);
 }
 
-/** Whether some schema of a property leaves room for a list. */
-function mayBeArray(
+/** Whether every schema of a property leaves room for a list. */
+export function mayBeArray(
   { properties = {}, patternProperties = {}, additionalProperties }: Described,
   name: string,
 ) {

@@ -52,26 +52,19 @@ export function readElements(
  * @param mayBeList whether a list may stand under a name
  */
 export function distinct(
-  written: readonly ReadElement[],
+  elements: readonly ReadElement[],
   mayBeList: (name: string) => boolean,
 ): ReadElement[] {
-  const values = new Map<string, ReadElement>();
-  const first = new Map<string, number>(
-    written.map(({ name }, index) => [name, index]).reverse() as [string, number][],
-  );
-  const place = ({ name }: ReadElement, index: number) => (mayBeList(name) ? first.get(name)! : index);
-  const order = written.map((element, index) => ({ element, place: place(element, index), index }));
-  order.sort((a, b) => a.place - b.place || a.index - b.index);
-  const elements = order.map(({ element }) => element);
-  for (let at = 0; at < elements.length; ) {
-    const { name } = elements[at]!;
-    let end = at + 1;
-    while (elements[end]?.name === name) end++;
-    const children = elements.slice(at, end).map((element) => ({ ...element, name: 'item' }));
-    values.set(name, children.length > 1 ? { name, text: '', children } : elements[at]!);
-    at = end;
+  const values = new Map<string, ReadElement[]>();
+  for (const [index, element] of elements.entries()) {
+    const { name } = element;
+    const isAdded = elements[index - 1]?.name === name || mayBeList(name);
+    values.set(name, [...((isAdded && values.get(name)) || []), element]);
   }
-  return [...values.values()];
+  return Array.from(values, ([name, same]) => {
+    if (same.length === 1) return same[0]!;
+    return { name, text: '', children: same.map((element) => ({ ...element, name: 'item' })) };
+  });
 }
 
 /** Whether a value is what an element says. */
