@@ -63,11 +63,22 @@ export {
   RequestAbortedError,
   SchemaViolationError,
   ServiceWorkerError,
+  StorageQuotaError,
   TokenprismError,
   WebGPUUnavailableError,
   WorkerError,
 } from './errors.ts';
-export type { DeviceChoice, DeviceReport, Dtype, LoadTimings, ModelReport, Timings } from './protocol.ts';
+export { formatNames } from './formats/index.ts';
+export type {
+  CacheChoice,
+  DeviceChoice,
+  DeviceReport,
+  Dtype,
+  LoadTimings,
+  ModelReport,
+  StorageReport,
+  Timings,
+} from './protocol.ts';
 export { runTools, type ToolRun, tool } from './tool-loop/run-tools.ts';
 export type {
   RunnableTool,

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
+import { formatNames } from '../../../src/index.ts';
 import { ModelDock } from '../../components/model-dock.tsx';
 import { session } from '../../engine/model-session.ts';
 import { Figures } from './figures.tsx';
-import { reasoningFormats, toolFormats } from './format-names.ts';
 import { InspectorStore } from './inspector-store.ts';
 import { StepDetails } from './step-details.tsx';
 import type { Cutting } from './steps.ts';
@@ -135,8 +135,8 @@ function PasteForm() {
         />
       </label>
       <div class="row">
-        <Choice label="Reasoning" names={reasoningFormats} value={reasoning} onChange={setReasoning} />
-        <Choice label="Tool calls" names={toolFormats} value={tools} onChange={setTools} />
+        <Choice label="Reasoning" names={formatNames.reasoning} value={reasoning} onChange={setReasoning} />
+        <Choice label="Tool calls" names={formatNames.tools} value={tools} onChange={setTools} />
         <label class="field">
           <span>Cut into</span>
           <select value={cutting} onChange={(event) => setCutting(event.currentTarget.value as Cutting)}>

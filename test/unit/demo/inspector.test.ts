@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { reasoningFormats, toolFormats } from '../../../demo/pages/inspector/format-names.ts';
 import { piecesOf, stepsOf } from '../../../demo/pages/inspector/steps.ts';
-import { createOutputParser } from '../../../src/index.ts';
+import { createOutputParser, formatNames } from '../../../src/index.ts';
 
 const output =
   '<think>\nHm.\n</think>\n\nLook:\n<tool_call>\n{"name": "look", "arguments": {"at": 1}}\n</tool_call>';
@@ -54,6 +53,7 @@ test('a format that there is not is refused', async () => {
 });
 
 test('all formats of the lists are there', async () => {
-  for (const name of reasoningFormats) await createOutputParser({ reasoningParser: name, toolParser: null });
-  for (const name of toolFormats) await createOutputParser({ reasoningParser: null, toolParser: name });
+  for (const name of formatNames.reasoning)
+    await createOutputParser({ reasoningParser: name, toolParser: null });
+  for (const name of formatNames.tools) await createOutputParser({ reasoningParser: null, toolParser: name });
 });
