@@ -36,7 +36,7 @@ export class TokenprismError extends Error {
   readonly status: number = 500;
   readonly code: string | null;
   readonly param: string | null;
-  /** The numbers of a `StorageQuotaError` or `ModelTooLargeError`, where they are known. */
+  /** The numbers of a `StorageQuotaError`, where they are known. */
   readonly bytes: ByteShortage | null;
   /** OpenAI's error type: `invalid_request_error` for 4xx, else `server_error`. */
   get type(): string {
@@ -95,12 +95,6 @@ export class ModelLoadError extends TokenprismError {
 /** The model's files have to be kept, by the option `cache: 'required'`, and there is no room or no storage for them. */
 export class StorageQuotaError extends TokenprismError {
   override name = 'StorageQuotaError' as const;
-  override readonly status = 507;
-}
-
-/** The model needs more memory, or larger buffers, than there are; it was not downloaded, or not to its end. */
-export class ModelTooLargeError extends TokenprismError {
-  override name = 'ModelTooLargeError' as const;
   override readonly status = 507;
 }
 
@@ -179,7 +173,6 @@ const classes = {
   WebGPUUnavailableError,
   ModelLoadError,
   StorageQuotaError,
-  ModelTooLargeError,
   InvalidLogitsError,
   WorkerError,
   EngineClosedError,

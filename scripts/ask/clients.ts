@@ -6,29 +6,17 @@ import type {
   ChatCompletionChunk,
   ChatCompletionCreateParamsStreaming,
   Engine,
-  RequestOptions,
   ServedChunk,
+  ToolRunEngine,
 } from '../../src/index.ts';
 
 /** `openai`: OpenAI's; `ai-sdk`: the AI SDK with its provider for OpenAI-compatible servers. */
 export type ClientName = 'openai' | 'ai-sdk';
 
-/** What the loop needs of an engine. */
-export interface ClientEngine {
-  chat: {
-    completions: {
-      create(
-        body: ChatCompletionCreateParamsStreaming,
-        options?: RequestOptions,
-      ): Promise<AsyncIterable<ChatCompletionChunk>>;
-    };
-  };
-}
-
 /** Only its path counts. */
 const baseURL = 'http://engine/v1';
 
-export async function throughClient(engine: Engine, client: ClientName): Promise<ClientEngine> {
+export async function throughClient(engine: Engine, client: ClientName): Promise<ToolRunEngine> {
   const ask = client === 'openai' ? await openai(engine) : await aiSdk(engine);
   return {
     chat: { completions: { create: async (body, options) => agentChunks(ask(body, options?.signal)) } },

@@ -19,8 +19,6 @@ export interface ModelFiles {
   json(name: string): Promise<Record<string, unknown>>;
   optionalJson(name: string): Promise<Record<string, unknown> | null>;
   optionalText(name: string): Promise<string | null>;
-  /** Bytes by name, before any file comes; `null` where nobody lists them. Of files without a known content: `null`. */
-  sizes(): Promise<ReadonlyMap<string, number | null> | null>;
   /** What the load left: asked for after it. */
   kept(): Promise<{ revision: string | null; storage: StorageReport | null }>;
 }
@@ -122,13 +120,6 @@ class OpenFiles implements ModelFiles {
   async optionalText(name: string): Promise<string | null> {
     const bytes = await this.optionalBytes(name);
     return bytes && new TextDecoder().decode(bytes);
-  }
-
-  async sizes(): Promise<ReadonlyMap<string, number | null> | null> {
-    const listing = await this.#list();
-    return (
-      listing.names && new Map(listing.names.map((name) => [name, listing.find(name)!.content?.size ?? null]))
-    );
   }
 
   async kept(): Promise<{ revision: string | null; storage: StorageReport | null }> {

@@ -86,18 +86,18 @@ export async function createWebLlmBackend(options: WebLlmBackendOptions): Promis
     watch.stop();
   }
   const { pipeline, missing } = findPipeline(engine, record.model_id, tap);
-  if (missing && route === 'pipeline') {
-    watch.end();
-    await leave(engine, false);
-    throw pipelineUnsupported(missing);
-  }
-  if (pipeline && pipeline.fullVocabSize < options.vocabularySize) {
-    watch.end();
-    await leave(engine, false);
-    throw new ModelLoadError(
+  let unfit: ModelLoadError | null = null;
+  if (missing && route === 'pipeline') unfit = pipelineUnsupported(missing);
+  else if (pipeline && pipeline.fullVocabSize < options.vocabularySize) {
+    unfit = new ModelLoadError(
       `The tokenizer of ${record.model_id} has ${options.vocabularySize} tokens, and the compiled model only ${pipeline.fullVocabSize}: they are not of one model.`,
       { code: 'model_invalid' },
     );
+  }
+  if (unfit) {
+    watch.end();
+    await leave(engine, false);
+    throw unfit;
   }
   const chosen =
     pipeline && route !== 'public'
