@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import { expect, test } from '@playwright/test';
 import { build, preview, type Rolldown } from 'vite';
 import { PAGE_BUDGET_BYTES, pageBundleSize } from '../../bench/parser/page-bundle.ts';
+import { addressOf, listenTo } from './harness/built-page.ts';
 import { foreignRequests } from './harness/fixture.ts';
 import { node, packedLibrary, root } from './packed.ts';
 
@@ -166,19 +167,13 @@ export const engines: ChatEngine[] = [engine, remote, await createHybridEngine({
   try {
     const origin = addressOf(server.httpServer.address());
     const foreign = foreignRequests(context, origin);
-    let said = '';
-    page.on('console', (message) => {
-      said += message.text();
-    });
-    page.on('pageerror', (error) => {
-      said += error.message;
-    });
+    const heard = listenTo(page);
     await page.goto(origin);
-    await expect.poll(() => said, { timeout: 60_000 }).toContain('Paris');
-    said = '';
+    await expect.poll(() => heard.said, { timeout: 60_000 }).toContain('Paris');
+    heard.said = '';
     await page.goto(`${origin}/client.html`);
-    await expect.poll(() => said, { timeout: 90_000 }).toContain('checks ');
-    const [answer, checks] = said.split('checks ');
+    await expect.poll(() => heard.said, { timeout: 90_000 }).toContain('checks ');
+    const [answer, checks] = heard.said.split('checks ');
     expect(answer).toContain('18');
     expect(JSON.parse(checks!)).toMatchObject({
       models: ['tokenprism-tiny'],
@@ -194,11 +189,6 @@ export const engines: ChatEngine[] = [engine, remote, await createHybridEngine({
     await server.close();
   }
 });
-
-function addressOf(address: ReturnType<NonNullable<import('node:net').Server['address']>>): string {
-  if (typeof address !== 'object' || address === null) throw new Error('The server listens on no port.');
-  return `http://localhost:${address.port}`;
-}
 
 test('npm start prints the address of a demo that answers', async ({ page, context }) => {
   test.setTimeout(180_000);

@@ -7,6 +7,7 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { type BrowserContext, test as base, expect, type Page } from '@playwright/test';
 import { build, preview } from 'vite';
+import { addressOf, listenTo } from './harness/built-page.ts';
 import { foreignRequests, testOrigin } from './harness/fixture.ts';
 import { packedLibrary, root } from './packed.ts';
 import type {} from './service-worker/page.ts';
@@ -213,21 +214,13 @@ addEventListener('fetch', (event) => event.respondWith(new Response('own')));`,
   await build({ ...options, build: { target: 'es2022' } });
   const server = await preview({ ...options, preview: { port: 0, host: '127.0.0.1' } });
   try {
-    const address = server.httpServer.address();
-    if (typeof address !== 'object' || address === null) throw new Error('The server listens on no port.');
-    const origin = `http://localhost:${address.port}`;
+    const origin = addressOf(server.httpServer.address());
     const foreign = foreignRequests(context, origin);
     const page = await context.newPage();
-    let said = '';
-    page.on('console', (message) => {
-      said += message.text();
-    });
-    page.on('pageerror', (error) => {
-      said += error.message;
-    });
+    const heard = listenTo(page);
     await page.goto(origin);
-    await expect.poll(() => said, { timeout: 120_000 }).toContain('shared ');
-    const [own, shared] = said.split('shared ');
+    await expect.poll(() => heard.said, { timeout: 120_000 }).toContain('shared ');
+    const [own, shared] = heard.said.split('shared ');
     expect(own!.match(/The capital of France is Paris\./g)).toHaveLength(2);
     expect(shared).toMatch(/^503data: .*Paris.*\n\ndata: \[DONE\]\n\n$/s);
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, preview } from 'vite';
+import { addressOf } from '../harness/built-page.ts';
 
 /**
  * Bundles the application with the clients as a user's Vite does, and serves the bundle on a port of this machine.
@@ -37,7 +38,5 @@ async function serveFrom(outDir: string): Promise<{ origin: string; close(): Pro
     build: { outDir },
     preview: { port: 0, host: '127.0.0.1' },
   });
-  const address = server.httpServer.address();
-  if (typeof address !== 'object' || address === null) throw new Error('The server listens on no port.');
-  return { origin: `http://localhost:${address.port}`, close: () => server.close() };
+  return { origin: addressOf(server.httpServer.address()), close: () => server.close() };
 }

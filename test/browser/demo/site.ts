@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { test as base, expect, type Locator, type Page } from '@playwright/test';
 import { build, preview } from 'vite';
 import { type Turn, writtenTurns } from '../../../src/testing/turns.ts';
+import { addressOf } from '../harness/built-page.ts';
 import { foreignRequests } from '../harness/fixture.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -52,9 +53,7 @@ export const test = base.extend<{ demo: Demo }, { demoFolder: string; demoOrigin
       } as const;
       await build(shared);
       const server = await preview({ ...shared, preview: { port: 0, host: '127.0.0.1' } });
-      const address = server.httpServer.address();
-      if (typeof address !== 'object' || address === null) throw new Error('The server listens on no port.');
-      await use(`http://localhost:${address.port}`);
+      await use(addressOf(server.httpServer.address()));
       await server.close();
     },
     { scope: 'worker', timeout: 90_000 },
