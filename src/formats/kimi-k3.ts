@@ -9,12 +9,14 @@
  *                                           ^^^^^^^           NAME → PARAMETERS: the call begins
  * ```
  *
- * Attributes escape `&` and `"`. A value of type `string` is its text, any other is JSON; one `json` element may
- * hold all arguments. Rests on the chat template of moonshotai/Kimi-K3.
+ * Attributes escape `&` and `"`. A value of type `string` is its text, any other is JSON: `number`, `boolean`,
+ * `null`, `array` or `object`. One `json` element may hold all arguments instead; the grammar writes none. Rests on
+ * the chat template of moonshotai/Kimi-K3.
  */
-import { CONTENT, DIGITS, type State, type Terminals } from '../parser/format.ts';
+import { type AnswerWriting, CONTENT, DIGITS, type State, type Terminals } from '../parser/format.ts';
 import { JsonArgumentsReader } from '../parser/json-calls.ts';
 import { parametersAs } from '../parser/parameters.ts';
+import type { JsonType } from '../parser/schema-types.ts';
 import type { Family, TemplateFacts } from './family.ts';
 import { thinkTags } from './shapes/think-tags.ts';
 
@@ -38,12 +40,22 @@ const unescaped = (text: string) => text.replaceAll('&quot;', '"').replaceAll('&
 /** An attribute's value at the start of what follows its opening quote. */
 const attribute = (text: string) => unescaped(/^[^"]*/.exec(text)![0]).trim();
 
+function argumentStart(key: string, kind: 'text' | 'json', type: JsonType = 'object'): string {
+  const json = type === 'integer' ? 'number' : type;
+  return `${ARGUMENT}${key}" type="${kind === 'text' ? 'string' : json}"${SEP}`;
+}
+
 /** Tags around and behind the answer. */
 const answerTags: Terminals = {
   RESPONSE_START: { text: open('response'), token: 'never' },
   RESPONSE_END: { text: [close('response'), close('message')], token: 'never' },
 };
-const answer: State['on'] = {
+const answer: AnswerWriting = {
+  start: open('response'),
+  end: close('response'),
+  messageEnd: close('message'),
+};
+const answerEdges: State['on'] = {
   RESPONSE_START: { to: CONTENT, do: ['edge'] },
   RESPONSE_END: { to: CONTENT, do: ['edge'] },
 };
@@ -62,8 +74,9 @@ export const family: Family = {
         token: 'never',
         literalWhenOff: false,
         others: answerTags,
+        answer,
         // Of control tokens too: a second one is no text.
-        contentMarkers: { ...answer, THINK_END: { to: CONTENT, do: ['edge'] } },
+        contentMarkers: { ...answerEdges, THINK_END: { to: CONTENT, do: ['edge'] } },
       }),
       recognise,
     },
@@ -87,16 +100,23 @@ export const family: Family = {
         openers: {
           BLOCK_START: { to: BLOCK, hold: 'any' },
           CALL_START: { to: NAME, when: 'line-start', hold: 'declared' },
-          ...answer,
+          ...answerEdges,
         },
         openersInReasoning: ['BLOCK_START'],
+        answer,
         writing: {
           blockStart: open('tools'),
           blockEnd: close('tools'),
           separator: '',
-          callStart: (name) => [`${CALL}${escaped(name)}" index="`, DIGITS, `"${SEP}${OBJECT_START}`],
-          callEnd: `${close('json')}${close('call')}`,
-          arguments: 'json',
+          callStart: (name) => [`${CALL}${escaped(name)}" index="`, DIGITS, `"${SEP}`],
+          callEnd: close('call'),
+          arguments: {
+            open: argumentStart,
+            escapeKey: escaped,
+            close: close('argument'),
+            separator: '',
+            avoid: () => [close('call'), close('tools'), ARGUMENT],
+          },
           trigger: open('tools'),
         },
         states: {

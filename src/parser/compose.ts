@@ -26,12 +26,14 @@ import {
 export function compose(reasoning: ReasoningFormat | null, tools: ToolFormat | null): MessageFormat {
   const openers = tools?.openers ?? {};
   const terminals = { ...tools?.terminals, ...reasoning?.terminals };
+  const answer = reasoning?.answer ?? tools?.answer;
   const plain: States = { ...tools?.states, [CONTENT]: { text: 'content', on: openers } };
   if (!reasoning) {
     return {
       reasoning,
       tools,
       channels: null,
+      ...(answer && { answer }),
       terminals,
       states: { thinking: withUnclosed(plain, terminals), plain: withUnclosed(plain, terminals) },
     };
@@ -70,6 +72,7 @@ export function compose(reasoning: ReasoningFormat | null, tools: ToolFormat | n
     reasoning,
     tools,
     channels: null,
+    ...(answer && { answer }),
     terminals,
     states: {
       thinking: withUnclosed(

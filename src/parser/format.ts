@@ -4,6 +4,7 @@
  */
 import type { CallReader, CallReaderContext } from './call-reader.ts';
 import type { CreateParameters } from './parameters.ts';
+import type { JsonType } from './schema-types.ts';
 
 /** A marker that a format declares. */
 export interface Terminal {
@@ -138,8 +139,10 @@ export const DIGITS = Symbol('digits');
 
 /** How a parameter is written. */
 export interface ParameterWriting {
-  /** `kind` is how the value stands there: as its text, or as JSON. */
-  open(key: string, kind: 'text' | 'json'): string;
+  /** `kind` is how the value stands there: as its text, or as JSON, whose `type` some families say. */
+  open(key: string, kind: 'text' | 'json', type?: JsonType): string;
+  /** How a key is spelled there, for families that escape it. Default: as it is. */
+  escapeKey?(key: string): string;
   close: string;
   /** Between one parameter's closer and the next one's opener. */
   separator: string;
@@ -188,6 +191,20 @@ export interface CallWriting {
   trigger: string | ((name: string) => string);
 }
 
+/**
+ * Tags that a family puts around its answers. The text stands between the first two, which it may go without, calls
+ * behind it.
+ *
+ * ```
+ * start text end blockStart … blockEnd messageEnd
+ * ```
+ */
+export interface AnswerWriting {
+  start: string;
+  end: string;
+  messageEnd: string;
+}
+
 /** Reasoning markers of a family. */
 export interface ReasoningFormat {
   name: string;
@@ -213,6 +230,8 @@ export interface ReasoningFormat {
   repeatedWith?: string;
   /** Reasoning stays in the content, behind this text, which the prompt has already. */
   keptAfter?: string;
+  /** Tags around the answer, which its own transitions read as edges. */
+  answer?: AnswerWriting;
 }
 
 /** How a family writes calls. */
@@ -226,6 +245,8 @@ export interface ToolFormat {
   states: States;
   /** Null where there is no grammar for the calls; then they can't be required. */
   writing: CallWriting | null;
+  /** Tags around the answer, which `openers` read as edges. */
+  answer?: AnswerWriting;
   /** Makes what turns `key` and `value` text into JSON, for formats that have them. */
   createParameters?: CreateParameters;
   /** Id of a call where the family has ids of its own. `index` counts the conversation's calls from 0. */
@@ -277,6 +298,8 @@ export interface MessageFormat {
   reasoning: ReasoningFormat | null;
   tools: ToolFormat | null;
   channels: ChannelFormat | null;
+  /** Tags around the answer, where the family has some. */
+  answer?: AnswerWriting;
   terminals: Terminals;
   /** No white space of the content is layout, but at calls: a grammar asks for what is there. */
   isVerbatim?: boolean;

@@ -7,6 +7,8 @@
  *     ^^^^^^^^^^^^     ^               text, which without a grammar might begin a call
  *                                   ^^^^^^^^^^^  the only opener
  * ```
+ *
+ * Tags around the answer are written by the grammar, and stay what they are.
  */
 import { withUnclosed } from './compose.ts';
 import {
@@ -45,7 +47,8 @@ export function heldFormat(
   const opener = calls && format.tools ? openerOf(format.tools, names, hasForm) : null;
   const terminals = { ...format.terminals, ...opener?.terminals };
   const states = (all: States): States => {
-    const content: State = { ...all[CONTENT]!, on: opener?.on ?? {} };
+    const edges = format.answer ? edgesOf(all[CONTENT]!) : {};
+    const content: State = { ...all[CONTENT]!, on: { ...edges, ...opener?.on } };
     const reasoning = all[REASONING];
     return withUnclosed(
       {
@@ -63,6 +66,13 @@ export function heldFormat(
     terminals,
     states: { thinking: states(format.states.thinking), plain: states(format.states.plain) },
   };
+}
+
+/** Transitions of the tags around the answer. */
+function edgesOf({ on }: State): State['on'] {
+  const isEdge = (entry: State['on'][string]) =>
+    transitionsOf(entry).every(({ do: actions }) => actions?.includes('edge'));
+  return Object.fromEntries(Object.entries(on).filter(([, entry]) => isEdge(entry)));
 }
 
 /** How the grammar's trigger leads to the states of a call, and what may stand between calls. */

@@ -96,13 +96,17 @@ export class Layout {
   }
 
   reasoningEnd(): void {
-    this.edge();
+    this.#dropPending();
+    this.#before = 'reasoning';
   }
 
   /** White space before and line breaks after are layout. */
   edge(): void {
-    this.#dropPending();
-    this.#before = 'reasoning';
+    if (this.#isVerbatim) {
+      this.#dropReasoning();
+      this.#deliverPending();
+    }
+    this.reasoningEnd();
   }
 
   call(): void {

@@ -97,7 +97,8 @@ function compare(
   if (choice.incomplete_tool_calls?.length) add('incomplete calls', [], choice.incomplete_tool_calls);
   checkDemand(
     request,
-    subject.format.channels !== null,
+    // On channels a preamble may stand before the call, and within tags an answer.
+    subject.format.channels !== null || subject.format.answer !== undefined,
     message.reasoning ?? null,
     message.content,
     names,
@@ -110,7 +111,7 @@ function compare(
 /** What the mode asks for, whatever was written. */
 function checkDemand(
   { calls, named, content, mode }: WalkRequest,
-  isOnChannels: boolean,
+  mayPrecede: boolean,
   reasoning: string | null,
   answer: string | null,
   names: readonly string[],
@@ -120,8 +121,7 @@ function checkDemand(
   if (names.length < calls.least || names.length > calls.most) add('number of calls', calls, names.length);
   if (named !== null && names.some((name) => name !== named)) add('named', named, names);
   const isForced = calls.least > 0;
-  // On channels a preamble may stand before the call.
-  if (isForced && !isOnChannels && answer !== null) add('content', null, answer);
+  if (isForced && !mayPrecede && answer !== null) add('content', null, answer);
   if (content === null || names.length > 0) return;
   if ('schema' in content) {
     let value: unknown;

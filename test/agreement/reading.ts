@@ -57,12 +57,35 @@ function readTurn(subject: Subject, request: WalkRequest, text: string): Reading
   const reader = tools?.writing ? new CallsReader(subject, tools.writing, request) : null;
   const { content } = request.constraint;
   const isVerbatim = content !== null && content.kind !== 'json';
+  rest = withoutAnswerTags(subject, rest, isVerbatim);
   const { segments, calls } = reader?.readAll(rest) ?? { segments: [rest], calls: [] };
   return {
     reasoning: thought || null,
     content: contentOf(subject, segments, isBehindReasoning && !isVerbatim),
     calls,
   };
+}
+
+/** The tags around an answer are left out, with the white space at them that is not of the answer. */
+function withoutAnswerTags({ format, vocabulary }: Subject, text: string, isVerbatim: boolean): string {
+  if (!format.answer) return text;
+  const [start, end, messageEnd] = [format.answer.start, format.answer.end, format.answer.messageEnd].map(
+    (tag) => vocabulary.markup(tag),
+  ) as [string, string, string];
+  let rest = text;
+  const trimmed = rest.trimStart();
+  if (trimmed.startsWith(start)) {
+    rest = trimmed.slice(start.length);
+    if (!isVerbatim) rest = rest.replace(/^[ \t\n\v\f\r]*/, (space) => space.replace(/[\r\n]/g, ''));
+  }
+  if (rest.endsWith(messageEnd)) {
+    rest = rest.slice(0, -messageEnd.length);
+    if (!isVerbatim) rest = trimSpaceEnd(rest);
+  }
+  const at = rest.indexOf(end);
+  if (at < 0) return rest;
+  const answer = rest.slice(0, at);
+  return (isVerbatim ? answer : trimSpaceEnd(answer)) + rest.slice(at + end.length);
 }
 
 /** The first end marker that is not quoted ends the reasoning. */
@@ -142,6 +165,15 @@ function contentOf(subject: Subject, segments: readonly string[], isBehindReason
 }
 
 const KEY = '\u0000key\u0000';
+/** How a value may stand in a parameter. */
+const FORMS = [
+  ['text', 'string'],
+  ['json', 'number'],
+  ['json', 'boolean'],
+  ['json', 'null'],
+  ['json', 'array'],
+  ['json', 'object'],
+] as const;
 
 class CallsReader {
   readonly #request: WalkRequest;
@@ -262,8 +294,8 @@ class CallsReader {
     let at = from;
     for (;;) {
       const next = parameters.length === 0 ? at : at + this.#markup(separator).length;
-      const opened = (['text', 'json'] as const).flatMap((kind) => {
-        const [before, after] = open(KEY, kind)
+      const opened = FORMS.flatMap(([kind, type]) => {
+        const [before, after] = open(KEY, kind, type)
           .split(KEY)
           .map((part) => this.#markup(part));
         if (!text.startsWith(before!, next)) return [];

@@ -2,9 +2,11 @@
 import { BadRequestError } from '../../src/errors.ts';
 import type { CallWriting } from '../../src/parser/format.ts';
 import type { ConstrainedFunction, ContentConstraint } from '../../src/protocol.ts';
+import type { Tail } from './answer-envelope.ts';
 import type { EbnfGrammar } from './ebnf.ts';
 import { givenGrammar } from './given-grammar.ts';
 import { givenTag } from './given-tag.ts';
+import type { LanguageSpec } from './guard/spec.ts';
 import {
   delimitedNotation,
   jsonRule,
@@ -54,29 +56,37 @@ function asObject(schema: unknown, path: string): unknown {
   );
 }
 
-/** The whole content. */
-export function contentRule(grammar: EbnfGrammar, content: ContentConstraint, report: Report): string {
+/** The whole content, with what may stand behind it. */
+export function contentRule(
+  grammar: EbnfGrammar,
+  content: ContentConstraint,
+  report: Report,
+  tail: Tail | null = null,
+): string {
+  const followed = (rule: string) => (tail ? `${rule} (${grammar.markup(tail.closer)} ${tail.rest})?` : rule);
   switch (content.kind) {
     case 'json':
-      return jsonRule(grammar, content.schema, { path: content.path, report });
+      return followed(jsonRule(grammar, content.schema, { path: content.path, report }));
     case 'choice':
-      return choiceRule(grammar, content.choices);
+      return content.choices.length <= MOST_SPELLED
+        ? followed(choiceRule(grammar, content.choices))
+        : textRule(grammar, choiceLanguage(content.choices), tail);
     case 'regex':
-      return regexRule(grammar, content.pattern, content.path);
+      return textRule(grammar, regexLanguage(content.pattern, content.path), tail);
     case 'grammar':
-      return givenGrammar(grammar, content.source, content.path);
+      return followed(givenGrammar(grammar, content.source, content.path));
     case 'structural_tag':
-      return givenTag(grammar, content.tag, content.path);
+      return followed(givenTag(grammar, content.tag, content.path));
   }
 }
 
 /** Texts that are spelled one by one; more of them are followed by a guard. */
 const MOST_SPELLED = 1000;
 
-function choiceRule(grammar: EbnfGrammar, choices: readonly string[]): string {
-  if (choices.length <= MOST_SPELLED) {
-    return grammar.rule('choice', choices.map((choice) => grammar.literal(choice)).join(' | '));
-  }
+const choiceRule = (grammar: EbnfGrammar, choices: readonly string[]): string =>
+  grammar.rule('choice', choices.map((choice) => grammar.literal(choice)).join(' | '));
+
+function choiceLanguage(choices: readonly string[]): LanguageSpec {
   const language = [[{ words: choices }]];
   try {
     languageOf(language);
@@ -87,11 +97,21 @@ function choiceRule(grammar: EbnfGrammar, choices: readonly string[]): string {
       cause: error,
     });
   }
-  const guard = grammar.guard({ kind: 'text', language, closer: null });
-  return grammar.rule('choice', `${guard} ${grammar.freeText([])}`);
+  return language;
 }
 
-export function regexRule(grammar: EbnfGrammar, pattern: string, path: string): string {
+/** Text of a language up to the end of the turn, or to what may stand behind it. */
+function textRule(grammar: EbnfGrammar, language: LanguageSpec, tail: Tail | null): string {
+  const guard = (closer: string | null) => grammar.guard({ kind: 'text', language, closer });
+  const whole = `${guard(null)} ${grammar.freeText([])}`;
+  const closed = tail && `${guard(tail.closer)} ${grammar.textUntil(tail.closer)} ${tail.rest}`;
+  return grammar.rule('content', closed === null ? whole : `${whole} | ${closed}`);
+}
+
+export const regexRule = (grammar: EbnfGrammar, pattern: string, path: string): string =>
+  textRule(grammar, regexLanguage(pattern, path), null);
+
+function regexLanguage(pattern: string, path: string): LanguageSpec {
   const language = [[{ pattern: `^(?:${pattern})$` }]];
   let isEmpty: boolean;
   try {
@@ -110,6 +130,5 @@ export function regexRule(grammar: EbnfGrammar, pattern: string, path: string): 
       { param: path, code: 'grammar_unsatisfiable' },
     );
   }
-  const guard = grammar.guard({ kind: 'text', language, closer: null });
-  return grammar.rule('regex', `${guard} ${grammar.freeText([])}`);
+  return language;
 }

@@ -2,6 +2,7 @@
 import { BadRequestError } from '../../src/errors.ts';
 import { type CallWriting, DIGITS, type MessageFormat } from '../../src/parser/format.ts';
 import type { Constraint } from '../../src/protocol.ts';
+import { AnswerEnvelope } from './answer-envelope.ts';
 import type { Dispatch, EbnfGrammar } from './ebnf.ts';
 import { argumentsRule, contentRule, type Report } from './rules.ts';
 
@@ -30,7 +31,8 @@ export function structuralTag(
   const { calls, content } = constraint;
   const hasLayout = content === null || content.kind === 'json';
   const lead = followsReasoning && hasLayout ? LEAD : '""';
-  const body = content && contentRule(grammar, content, report);
+  const envelope = new AnswerEnvelope(grammar, format.answer ?? null);
+  const body = content && envelope.held(contentRule(grammar, content, report, envelope.tail));
   if (!calls) return body && `${lead} ${body}`;
   const writing = format.tools?.writing ?? null;
   if (!writing) {
@@ -40,11 +42,10 @@ export function structuralTag(
     );
   }
   const run = new CallRun(grammar, writing, calls, report);
-  if (calls.choice !== 'auto') return `${lead} ${run.alone()}`;
-  if (body) return `${lead} (${body} | ${run.alone()})`;
-  return grammar.freeText(run.dispatches(), {
-    isOnce: !calls.parallel,
-  });
+  if (calls.choice !== 'auto') return `${lead} ${envelope.before(run.alone())}`;
+  if (body) return `${lead} (${body} | ${envelope.withoutText(run.alone())})`;
+  const dispatches = run.dispatches();
+  return envelope.free(lead, dispatches) ?? grammar.freeText(dispatches, { isOnce: !calls.parallel });
 }
 
 type Calls = NonNullable<Constraint['calls']>;

@@ -20,6 +20,8 @@ const STYLES: Readonly<Record<string, (key: string, value: string, isText: boole
   deepseek_xml: (key, value, isText) =>
     `<｜DSML｜parameter name="${key}" string="${isText}">${value}</｜DSML｜parameter>\n`,
   glm_xml: (key, value) => `<arg_key>${key}</arg_key><arg_value>${value}</arg_value>`,
+  kimi_k3_xml: (key, value, isText) =>
+    `<|open|>argument key="${key}" type="${isText ? 'string' : typeOf(value)}"<|sep|>${value}<|close|>argument<|sep|>`,
 };
 const JOINED: Readonly<Record<string, string>> = { qwen_xml: '\n' };
 
@@ -46,8 +48,16 @@ class TagWriter {
         this.#out.text += format.value as string;
         return;
       case 'regex':
-        if (format.pattern !== '\\d+') throw new Error(`No text for the pattern ${String(format.pattern)}.`);
+        if (format.pattern !== '\\d+' && format.pattern !== '[0-9]+')
+          throw new Error(`No text for the pattern ${String(format.pattern)}.`);
         this.#out.text += String(this.#out.calls.length);
+        return;
+      case 'optional':
+        if (random.chance(0.6)) this.write(format.content as Format);
+        return;
+      case 'plus':
+      case 'star':
+        this.#repeated(format.content as Format);
         return;
       case 'sequence':
         for (const element of format.elements as Format[]) this.write(element);
@@ -86,13 +96,23 @@ class TagWriter {
     this.#out.content += text;
   }
 
+  /** Arguments that vLLM describes without a schema: a text of the key that is named, or any. */
+  #repeated({ begin, end }: Format): void {
+    const [, key] = /key="(\w)"/.exec(begin as string) ?? [];
+    this.#arguments({
+      type: 'json_schema',
+      json_schema: key === undefined || { type: 'object' },
+      style: end === '<|close|>argument<|sep|>' ? 'kimi_k3_xml' : undefined,
+    });
+  }
+
   #tag({ begin, content, end }: Format): void {
     const out = this.#out;
     out.text += begin as string;
     const inner = content as Format;
     if (inner.type === 'any_text') {
-      // Text with an end of its own is reasoning, unless its channel says that it is the answer.
-      if ((begin as string).includes('final')) this.#content();
+      // Text with an end of its own is reasoning, unless its channel or its end says that it is the answer.
+      if ((begin as string).includes('final') || String(end).includes('response')) this.#content();
       else out.text += this.#random.pick(THOUGHTS);
     } else this.write(inner);
     out.text += Array.isArray(end) ? this.#random.pick(end as string[]) : (end as string);
@@ -118,6 +138,12 @@ class TagWriter {
       })
       .join(JOINED[style as string] ?? '');
   }
+}
+
+/** The name of a JSON text's type. */
+function typeOf(json: string): string {
+  const value: unknown = JSON.parse(json);
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
 }
 
 /** JSON with a space behind commas and colons. */

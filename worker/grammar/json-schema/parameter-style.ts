@@ -1,7 +1,11 @@
+import type { JsonType } from './schema.ts';
+
 /** How a family writes parameters. */
 export interface ParameterStyle {
-  /** What stands before a value; `kind` is how the value stands there: as its text, or as JSON. */
-  open(key: string, kind: 'text' | 'json'): string;
+  /** What stands before a value; `kind` is how the value stands there: as its text, or as JSON, and that of which type. */
+  open(key: string, kind: 'text' | 'json', type?: JsonType): string;
+  /** How a key is spelled there, where it is escaped. Default: as it is. */
+  escapeKey?(key: string): string;
   /** What stands behind a value. White space at its borders belongs to the markup. */
   close: string;
   /** Between one parameter's closer and the next one's opener. */

@@ -17,7 +17,7 @@ import { type JsonType, pathTo, SchemaDocument, schemaError } from './schema.ts'
 import { sequence } from './sequence.ts';
 import { type Both, type ObjectShape, objectShape } from './shape.ts';
 import { canFollow } from './strings.ts';
-import { unfitError, type ValueRuleOptions, ValueRules, wordsOf } from './value-rules.ts';
+import { type TypedBranch, unfitError, type ValueRuleOptions, ValueRules, wordsOf } from './value-rules.ts';
 
 /**
  * Adds the rules of a schema's properties, each written as a parameter, to a grammar. A value that can only be a
@@ -230,13 +230,13 @@ class ParameterWriter {
         ? this.#pair(key, 'json', this.#grammar.rule('value', values.join(' | ')))
         : null;
     }
+    if (this.#style.open('a', 'text') !== this.#style.open('a', 'json')) {
+      const marked = [...(text === null ? [] : [this.#pair(key, 'text', text)]), ...this.#typed(key, others)];
+      return marked.length > 0 ? this.#grammar.rule('parameter', marked.join(' | ')) : null;
+    }
     if (json === null || text === null) {
       if (text !== null) return this.#pair(key, 'text', text);
       return json === null ? null : this.#pair(key, 'json', json);
-    }
-    if (this.#style.open('a', 'text') !== this.#style.open('a', 'json')) {
-      const both = [this.#pair(key, 'text', text), this.#pair(key, 'json', json)];
-      return this.#grammar.rule('parameter', both.join(' | '));
     }
     return this.#pair(
       key,
@@ -248,6 +248,18 @@ class ParameterWriter {
         schemas,
         keys,
       ),
+    );
+  }
+
+  /** Parameters with values in JSON, one for all types that are marked alike. */
+  #typed(key: Key, branches: readonly TypedBranch[]): string[] {
+    const openers = new Map<string, TypedBranch[]>();
+    for (const branch of branches) {
+      const opener = this.#style.open('a', 'json', branch.type);
+      openers.set(opener, [...(openers.get(opener) ?? []), branch]);
+    }
+    return Array.from(openers.values(), (alike) =>
+      this.#pair(key, 'json', this.#json(alike.map(({ expression }) => expression)), alike[0]!.type),
     );
   }
 
@@ -346,8 +358,9 @@ class ParameterWriter {
     return this.#texts.text([[]], keys);
   }
 
-  #pair(key: Key, kind: 'text' | 'json', value: string): string {
-    const [before, after] = this.#style.open(ANY_KEY, kind).split(ANY_KEY) as [string, string];
+  #pair(key: Key, kind: 'text' | 'json', value: string, type?: JsonType): string {
+    const { escapeKey } = this.#style;
+    const [before, after] = this.#style.open(ANY_KEY, kind, type).split(ANY_KEY) as [string, string];
     // The key ends where a token begins, or at the first character that none has.
     const hasToken = (end: number) => this.#grammar.hasToken(after.slice(0, end));
     const length = Array.from(after, (_, index) => index + 1).find(hasToken) ?? 1;
@@ -358,9 +371,10 @@ class ParameterWriter {
       const guard = this.#grammar.guard({ kind: 'text', language, closer });
       written = `${start} ${guard} ${this.#grammar.textUntil(closer)}`.trimStart();
     } else {
-      const ends = this.#grammar.hasToken(closer) ? [] : closer === '"' ? ['"', '>'] : [closer];
+      const isSafe = escapeKey !== undefined || this.#grammar.hasToken(closer);
+      const ends = isSafe ? [] : closer === '"' ? ['"', '>'] : [closer];
       this.#checkKey(key, ends);
-      written = `${this.#grammar.literal(key)} ${this.#grammar.markup(closer)}`;
+      written = `${this.#grammar.literal(escapeKey?.(key) ?? key)} ${this.#grammar.markup(closer)}`;
     }
     const rest = after === closer ? '' : ` ${this.#grammar.markup(after.slice(closer.length))}`;
     const parameter = `${this.#grammar.markup(before)} ${written}${rest} ${value}`;

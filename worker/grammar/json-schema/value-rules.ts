@@ -1,3 +1,4 @@
+import { typeOfValue } from '../../../src/parser/schema-types.ts';
 import { automatonRules } from '../automaton-rules.ts';
 import type { EbnfGrammar } from '../ebnf.ts';
 import type { LanguagePart } from '../guard/spec.ts';
@@ -42,6 +43,10 @@ export interface ValueRuleOptions {
 export interface Branch {
   expression: string;
   needs: readonly string[];
+}
+
+export interface TypedBranch extends Branch {
+  type: Exclude<JsonType, 'string'>;
 }
 
 /** Makes rules of a schema's values. One for each schema and grammar. */
@@ -169,23 +174,24 @@ export class ValueRules {
   contents(
     nodes: Conjunction,
     isWritten: (type: JsonType) => boolean = () => true,
-  ): { strings: LanguagePart[][]; others: Branch[] } {
+  ): { strings: LanguagePart[][]; others: TypedBranch[] } {
     const strings: LanguagePart[][] = [];
-    const others: Branch[] = [];
+    const others: TypedBranch[] = [];
     for (const alternative of this.alternatives(nodes)) {
       const language = this.stringLanguage(alternative);
       if (language) strings.push(language);
       const values = this.#values(alternative);
       if (values) {
         for (const value of values) {
-          if (typeof value !== 'string') others.push({ expression: this.literal(value), needs: [] });
+          const type = typeOfValue(value);
+          if (type !== 'string') others.push({ type, expression: this.literal(value), needs: [] });
         }
         continue;
       }
       for (const type of commonTypes(alternative)) {
         if (type === 'string' || !isWritten(type)) continue;
         const branch = this.#typed(type, alternative);
-        if (branch) others.push(branch);
+        if (branch) others.push({ ...branch, type });
       }
     }
     return { strings, others };
