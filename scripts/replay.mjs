@@ -2,7 +2,7 @@
  * npm run replay -- FILE.jsonl […]
  *
  * Runs recorded model outputs through the output parser, under every chunking, and prints what differs from the
- * expected message.
+ * expected message. A line that is no such case counts as failed.
  */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'vite';
@@ -20,13 +20,35 @@ const vite = await createServer({
   server: { middlewareMode: true, hmr: false, ws: false, watch: null },
   optimizeDeps: { noDiscovery: true },
 });
-const { readCases } = await vite.ssrLoadModule('/test/conformance/case.ts');
+const { readLines } = await vite.ssrLoadModule('/test/conformance/case.ts');
 const { replay } = await vite.ssrLoadModule('/test/conformance/replay.ts');
 
 let passed = 0;
 let failed = 0;
 for (const file of files) {
-  for (const test of readCases(await readFile(file, 'utf8'))) {
+  let text;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    failed++;
+    console.log(`${file}: can't be read: ${error.message}`);
+    continue;
+  }
+  const lines = readLines(text);
+  if (lines.length === 0) {
+    failed++;
+    console.log(`${file}: has no cases.`);
+  }
+  const problems = new Set();
+  for (const { line, id, problem, case: test } of lines) {
+    if (problem !== undefined) {
+      failed++;
+      // Lines of another kind of file are all alike: the first tells.
+      if (problems.has(problem)) continue;
+      problems.add(problem);
+      console.log(`${file}:${line}${id === null ? '' : ` (${id})`}: ${problem}`);
+      continue;
+    }
     let mismatches;
     try {
       mismatches = await replay(test);
