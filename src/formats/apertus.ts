@@ -1,5 +1,6 @@
 /**
- * Apertus: calls as a JSON list of objects whose one key is the name.
+ * Apertus: calls as a JSON list of objects whose one key is the name. Of several keys in one object, which no template
+ * writes, each is a call.
  *
  * ```
  * <|inner_prefix|>Look it up.<|tools_prefix|>[{"f": {"a": 1}}, {"g": {}}]<|tools_suffix|>

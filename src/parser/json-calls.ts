@@ -9,7 +9,7 @@ export interface JsonEnvelope {
   argumentKeys: readonly string[];
   /** An object without arguments is no call. Default: it is a call with none. */
   needsArguments?: boolean;
-  /** The object's one key is the name, and its value the arguments. */
+  /** The object's key is the name, and its value the arguments; of several keys each is a call. */
   isKeyed?: boolean;
 }
 
@@ -82,9 +82,11 @@ export class JsonEnvelopeReader implements CallReader {
   #areArgumentsDone = false;
   #closer = '';
 
-  constructor(context: CallReaderContext, envelope: JsonEnvelope) {
+  /** `isOpen`: the object's brace was read already. */
+  constructor(context: CallReaderContext, envelope: JsonEnvelope, isOpen = false) {
     this.#context = context;
     this.#envelope = envelope;
+    if (isOpen) this.#expects = 'key';
   }
 
   get inString(): boolean {
@@ -158,7 +160,8 @@ export class JsonEnvelopeReader implements CallReader {
         return this.#startValue(character);
       default:
         if (character === '}') return this.#endEnvelope() ? 'taken' : 'stuck';
-        if (character !== ',') return 'stuck';
+        // The next key is that of another call.
+        if (character !== ',' || this.#envelope.isKeyed) return 'stuck';
         this.#expects = 'key';
         return 'taken';
     }
@@ -235,20 +238,26 @@ export class JsonEnvelopeReader implements CallReader {
   }
 }
 
-/** Reads a list of envelopes: `[{"name": …}, {"name": …}]`. */
+/** Reads a list of envelopes: `[{"name": …}, {"name": …}]`. Where keys are names, one may have several: `{"f": …, "g": …}`. */
 export class JsonEnvelopeListReader implements CallReader {
   readonly #context: CallReaderContext;
   readonly #envelope: JsonEnvelope;
-  #expects: 'open' | 'item' | 'next' | 'closed';
+  readonly #isList: boolean;
+  #expects: 'open' | 'item' | 'pair' | 'next' | 'closed';
   #item: JsonEnvelopeReader | null = null;
   #unclaimed = '';
   #count = 0;
 
-  /** `isOpen`: the list's bracket was read already. */
-  constructor(context: CallReaderContext, envelope: JsonEnvelope, isOpen = false) {
+  /** `open list`: its bracket was read already; `object`: one of a list that stands alone. */
+  constructor(
+    context: CallReaderContext,
+    envelope: JsonEnvelope,
+    extent: 'list' | 'open list' | 'object' = 'list',
+  ) {
     this.#context = context;
     this.#envelope = envelope;
-    this.#expects = isOpen ? 'item' : 'open';
+    this.#isList = extent !== 'object';
+    this.#expects = extent === 'list' ? 'open' : 'item';
   }
 
   get inString(): boolean {
@@ -274,15 +283,22 @@ export class JsonEnvelopeListReader implements CallReader {
         const before = at;
         at = this.#item.read(text, at, to);
         this.#unclaimed = this.#item.hasBegun ? '' : this.#unclaimed + text.slice(before, at);
-        if (!this.#item.isDone && !(at < to && this.#endsItem(text[at]!))) return at;
+        const isClosed = this.#item.isDone;
+        if (!isClosed && !(at < to && this.#endsItem(text[at]!))) return at;
         this.#item = null;
         this.#unclaimed = '';
         this.#count++;
-        // Where the next item stands already, its comma was read as one inside the item.
-        this.#expects = at < to && text[at] === '{' ? 'item' : 'next';
+        if (isClosed) this.#expects = this.#isList ? 'next' : 'closed';
+        else if (text[at] === ',') {
+          this.#expects = 'pair';
+          at++;
+          // Where the next item stands already, its comma was read as one inside the item.
+        } else this.#expects = text[at] === '{' ? 'item' : 'next';
       } else if (/\s/.test(text[at]!)) at++;
-      else if ((this.#expects === 'item' || this.#expects === 'next') && text[at] === '{') {
+      else if (text[at] === '{' && (this.#isList ? this.#expects !== 'open' : this.#expects === 'item')) {
         this.#item = new JsonEnvelopeReader(this.#context, this.#envelope);
+      } else if (this.#expects === 'pair' && (text[at] === '"' || text[at] === "'")) {
+        this.#item = new JsonEnvelopeReader(this.#context, this.#envelope, true);
       } else if (!this.#readStructure(text[at]!)) return at;
       else at++;
     }
@@ -298,14 +314,17 @@ export class JsonEnvelopeListReader implements CallReader {
     return this.#item?.begin() ?? false;
   }
 
-  /** The list's closer, or the next item, where the item's own closers are missing. */
+  /** The list's closer, or the next item, where the item's own closers are missing, or its next call. */
   #endsItem(character: string): boolean {
-    return (character === ']' || character === '{') && (this.#item?.close() ?? false);
+    const isNext = character === ',' && this.#envelope.isKeyed && this.#item?.isWhole;
+    const ends = character === ']' || character === '{' || isNext === true;
+    return ends && (this.#item?.close() ?? false);
   }
 
   #readStructure(character: string): boolean {
     if (this.#expects === 'open' && character === '[') this.#expects = 'item';
     else if (this.#expects === 'next' && character === ',') this.#expects = 'item';
+    else if (this.#expects === 'pair' && character === '}') this.#expects = this.#isList ? 'next' : 'closed';
     else if (character === ']' && this.#count > 0) this.#expects = 'closed';
     else return false;
     return true;
@@ -345,8 +364,10 @@ export class JsonEnvelopesReader implements CallReader {
       while (at < to && /\s/.test(text[at]!)) at++;
       if (at === to) return at;
       if (text[at] === '[') this.#reader = new JsonEnvelopeListReader(this.#context, this.#envelope);
-      else if (text[at] === '{') this.#reader = new JsonEnvelopeReader(this.#context, this.#envelope);
-      else return at;
+      else if (text[at] !== '{') return at;
+      else if (this.#envelope.isKeyed)
+        this.#reader = new JsonEnvelopeListReader(this.#context, this.#envelope, 'object');
+      else this.#reader = new JsonEnvelopeReader(this.#context, this.#envelope);
     }
     return this.#reader.read(text, at, to);
   }

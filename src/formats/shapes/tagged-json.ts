@@ -82,7 +82,7 @@ export function taggedJson({
         on: { ...opener, ...(end && { CALL_END: { to: CONTENT } }) },
         createReader: (context) =>
           opensList
-            ? new JsonEnvelopeListReader(context, envelope, true)
+            ? new JsonEnvelopeListReader(context, envelope, 'open list')
             : new JsonEnvelopesReader(context, envelope),
         done: AFTER,
       },
