@@ -1,7 +1,17 @@
 import { BadRequestError } from '../../src/errors.ts';
-import { writeRules } from './ebnf-source.ts';
+import { ebnfPieces, MACRO_WORDS, writeRules } from './ebnf-source.ts';
 import type { GuardSpec } from './guard/spec.ts';
-import { SIGNAL, SIGNAL_LIMIT, signalText, TOKEN_END, TOKEN_START } from './signs.ts';
+import {
+  GROUP_END,
+  GROUP_START,
+  PLAIN,
+  PLAIN_QUESTION,
+  SIGNAL,
+  SIGNAL_LIMIT,
+  signalText,
+  TOKEN_END,
+  TOKEN_START,
+} from './signs.ts';
 import { textWithMark } from './text-scan.ts';
 
 /** A place in free text from which on the grammar decides. */
@@ -44,6 +54,7 @@ export class EbnfGrammar {
   readonly #guards: GuardSpec[] = [];
   readonly #guardNumbers = new Map<string, number>();
   #count = 0;
+  #isShared = false;
 
   /** @param tokens texts of the added tokens of the model, as `markerTokens` lists them */
   constructor(tokens: Iterable<string> = []) {
@@ -158,7 +169,55 @@ export class EbnfGrammar {
     return this.#tagDispatch([], `stop_eos=false, stop_str=(${this.literal(closer)})`, closer);
   }
 
-  /** The literal of the signal by which the guard is called. */
+  /** Whether what is made stands beside other things that may begin like it, with guards of their own. */
+  get isShared(): boolean {
+    return this.#isShared;
+  }
+
+  /**
+   * Makes things that stand beside each other, may begin alike, and have guards of their own: so that all of them can
+   * be followed as one when their texts have ended.
+   */
+  shared<Made>(make: () => Made): Made {
+    const before = this.#isShared;
+    this.#isShared = true;
+    try {
+      return make();
+    } finally {
+      this.#isShared = before;
+    }
+  }
+
+  /** Whether a guard may be called from an expression; of rules that are not defined yet it is not known. */
+  hasGuard(expression: string): boolean {
+    const seen = new Set<string>();
+    const waiting = [expression];
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      for (const { kind, text } of ebnfPieces(next)) {
+        if (kind === 'string' && text.startsWith(SIGNAL_LITERAL)) return true;
+        if (kind !== 'name' || seen.has(text) || MACRO_WORDS.has(text)) continue;
+        seen.add(text);
+        const body = this.#rules.get(text);
+        if (body === undefined) return true;
+        waiting.push(body);
+      }
+    }
+    return false;
+  }
+
+  /** Stands in front of what no guard follows, where a guard may be called beside it; else nothing. */
+  get plain(): string {
+    if (!this.#isShared) return '';
+    const group = `${quote(GROUP_START)} ${this.#signals} ${quote(PLAIN)} ${this.#signals} ${quote(GROUP_END)}`;
+    return this.rule('plain', `"" | ${quote(PLAIN_QUESTION)} | ${group}`);
+  }
+
+  /** Any signals of a group. */
+  get #signals(): string {
+    return this.rule('signals', `(${quote(SIGNAL)} ([0-9] [0-9] [0-9] | ${quote(PLAIN.slice(1))}))*`);
+  }
+
+  /** The expression of the signal by which the guard is called. */
   guard(spec: GuardSpec): string {
     const key = JSON.stringify(spec);
     let number = this.#guardNumbers.get(key);
@@ -173,7 +232,10 @@ export class EbnfGrammar {
       this.#guards.push(spec);
       this.#guardNumbers.set(key, number);
     }
-    return quote(signalText(number));
+    const signal = quote(signalText(number));
+    if (!this.#isShared) return signal;
+    const group = `${quote(GROUP_START)} ${this.#signals} ${signal} ${this.#signals} ${quote(GROUP_END)}`;
+    return this.rule('guard', `${signal} | ${group}`);
   }
 
   /** The literal of what ends a text only to ask whether a signal could be taken behind it. */
@@ -262,6 +324,9 @@ function hexEscape(character: string): string {
 const escapeText = (text: string) => Array.from(text, escapeCharacter).join('');
 
 const quote = (text: string) => `"${escapeText(text)}"`;
+
+/** How the literal of a signal begins. */
+const SIGNAL_LITERAL = quote(SIGNAL).slice(0, -1);
 
 /** Characters and ranges (`a-z`) inside of brackets. */
 export const escapeClass = (text: string) =>

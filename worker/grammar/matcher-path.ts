@@ -2,6 +2,7 @@
 import type { XgrammarMatcher, XgrammarModule } from 'virtual:xgrammar';
 import type { Guard } from './guard/guard.ts';
 import type { GuardSpec } from './guard/spec.ts';
+import type { MatcherPool, Taken } from './matcher-pool.ts';
 import { SIGNAL, SIGNAL_LIMIT, TOKEN_END, TOKEN_START } from './signs.ts';
 import { type GrammarVocabulary, latin1 } from './vocabulary.ts';
 
@@ -19,6 +20,9 @@ export interface MatcherContext {
   create(): XgrammarMatcher;
 }
 
+/** The same for the paths of one output. */
+export type PathContext = MatcherContext & { readonly pool: MatcherPool };
+
 /** Where the guards stand; replaced, never changed. */
 interface GuardPoint {
   /** The text that is being written, with the number of its guard. */
@@ -31,13 +35,22 @@ interface GuardPoint {
   quoted: string;
 }
 
+/** Stands for what no guard follows among the signals of a group. */
+const PLAIN = -1;
+
+/** Signals that were taken at one place: where they are several, all that they lead to is followed. */
+interface Signals {
+  /** Ascending. */
+  numbers: readonly number[];
+  /** Whether others can be taken with them, as a group. */
+  isShared: boolean;
+}
+
 /** A token and the signals that were taken behind it; replaced, never changed. */
-interface Step {
+interface Step extends Taken {
   /** Null at the start, which has no token. */
   before: Step | null;
-  ids: readonly number[];
-  /** Tokens up to here. */
-  length: number;
+  signals: readonly Signals[];
   point: GuardPoint;
   /** The signals that come next are left to other paths. */
   isPlain: boolean;
@@ -49,29 +62,30 @@ export type Forced = string | number;
 export class MatcherPath {
   /** Tokens before the place where it left another path. */
   readonly born: number;
-  readonly #context: MatcherContext;
-  /** Null where it can be made again. */
-  #matcher: XgrammarMatcher | null;
+  readonly #context: PathContext;
+  /** Null while it is given back. */
+  #matcher: XgrammarMatcher | null = null;
   #step: Step;
   readonly #mask: Uint32Array;
-  readonly #signals = new Uint32Array((2 * SIGNAL_LIMIT) / 32);
+  /** Bits of the signals, of their questions, and of what makes groups. */
+  readonly #signals = new Uint32Array((2 * SIGNAL_LIMIT) / 32 + 1);
   readonly #hasKeys: boolean;
 
-  private constructor(context: MatcherContext, matcher: XgrammarMatcher | null, step: Step) {
+  private constructor(context: PathContext, step: Step) {
     this.#context = context;
-    this.#matcher = matcher;
     this.#step = step;
     this.born = step.length;
     this.#mask = new Uint32Array(context.vocabulary.words);
     this.#hasKeys = context.specs.some(({ kind }) => kind === 'other-key');
   }
 
-  static start(context: MatcherContext): MatcherPath {
+  static start(context: PathContext): MatcherPath {
     const point: GuardPoint = { active: null, keyClass: -1, tail: '', quoted: '' };
-    return new MatcherPath(context, context.create(), {
+    return new MatcherPath(context, {
       before: null,
       ids: [],
       length: 0,
+      signals: [],
       point,
       isPlain: false,
     });
@@ -96,22 +110,23 @@ export class MatcherPath {
    * Takes the signals that can be taken, and reads the mask behind them. Where a signal is not all that may come,
    * what else may come is another path.
    *
-   * @param room how many other paths there may be; without room the first signal is taken
    * @returns the other paths
    */
-  settle(room: number): MatcherPath[] {
+  settle(): MatcherPath[] {
     const others: MatcherPath[] = [];
     this.#readMask();
     while (!this.#step.isPlain) {
       const [first, ...rest] = this.#offered();
       if (first === undefined) break;
-      const left = room - others.length;
-      if (left > 0 && this.#mask.some((word) => word !== 0)) {
-        others.push(...[first, ...rest].slice(0, left).map((number) => this.#fork(number)));
-        this.#step = { ...this.#step, isPlain: true };
+      const { start, plainQuestion } = this.#context.vocabulary.group;
+      const isShared = this.#offers(start);
+      const fork = (number: number) => this.#fork({ numbers: [number], isShared });
+      if (this.#mask.some((word) => word !== 0)) {
+        others.push(...[first, ...rest].map(fork));
+        this.#leavePlain(this.#offers(plainQuestion));
       } else {
-        others.push(...rest.slice(0, left).map((number) => this.#fork(number)));
-        this.#takeSignal(first);
+        others.push(...rest.map(fork));
+        this.#takeSignals({ numbers: [first], isShared });
         this.#readMask();
       }
     }
@@ -128,7 +143,14 @@ export class MatcherPath {
   accept(id: number): boolean {
     if (!this.#xgrammar.AcceptToken(id, false)) return false;
     const before = this.#step;
-    this.#step = { before, ids: [id], length: before.length + 1, point: this.#follow(id), isPlain: false };
+    this.#step = {
+      before,
+      ids: [id],
+      length: before.length + 1,
+      signals: [],
+      point: this.#follow(id),
+      isPlain: false,
+    };
     return true;
   }
 
@@ -142,10 +164,36 @@ export class MatcherPath {
     if (undone > 0) this.#matcher?.Rollback(undone);
   }
 
-  /** Whether the same tokens may come next, and none of them is part of a text that a guard follows. */
-  isLike(other: MatcherPath): boolean {
-    if (this.#step.point.active || other.#step.point.active) return false;
-    return this.#mask.every((word, index) => word === other.#mask[index]);
+  /**
+   * One path in place of two that have taken the same tokens, and the same signals but those of one place: all that
+   * may come behind either of them may come behind both signals taken as a group. Null where there is none.
+   */
+  joined(other: MatcherPath): MatcherPath | null {
+    const [{ point }, { point: otherPoint }] = [this.#step, other.#step];
+    if (point.active || otherPoint.active || point.keyClass !== otherPoint.keyClass) return null;
+    const above: Step[] = [];
+    let joint: Step | null = null;
+    let whole: MatcherPath | null = null;
+    let [own, others]: [Step | null, Step | null] = [this.#step, other.#step];
+    for (; own && others && own !== others; own = own.before, others = others.before) {
+      const index = onlyDifference(own, others);
+      if (index === null) return null;
+      if (index === -1) {
+        if (!joint) above.push(own);
+        continue;
+      }
+      const [left, right] = [own.signals[index]!.numbers, others.signals[index]!.numbers];
+      const numbers = [...new Set([...left, ...right])].sort((a, b) => a - b);
+      if (joint) return null;
+      if (numbers.length === left.length) whole = this;
+      else if (numbers.length === right.length) whole = other;
+      const signals = own.signals.with(index, { numbers, isShared: true });
+      const token = own.before ? own.ids.slice(0, 1) : [];
+      joint = { ...own, ids: [...token, ...signals.flatMap((taken) => this.#idsOf(taken))], signals };
+    }
+    if (!joint) return this;
+    const step = above.reduceRight<Step>((before, next) => ({ ...next, before }), joint);
+    return whole ?? new MatcherPath(this.#context, step);
   }
 
   /** What must come next, whatever the tokens. Empty inside of guarded texts. */
@@ -167,27 +215,41 @@ export class MatcherPath {
     return pieces;
   }
 
-  /** Frees memory; what is needed again is made again. */
+  /** Gives its memory to others; what is needed again is made again. */
   release(): void {
-    this.#matcher?.delete();
+    if (this.#matcher) this.#context.pool.give(this.#matcher, this.#step);
     this.#matcher = null;
   }
 
   get #xgrammar(): XgrammarMatcher {
-    if (!this.#matcher) {
-      this.#matcher = this.#context.create();
-      const steps: Step[] = [];
-      for (let step: Step | null = this.#step; step; step = step.before) steps.push(step);
-      for (const { ids } of steps.reverse()) for (const id of ids) this.#matcher.AcceptToken(id, false);
-    }
+    this.#matcher ??= this.#context.pool.take(this.#step);
     return this.#matcher;
   }
 
-  /** A path that has taken the same tokens, and a signal. */
-  #fork(number: number): MatcherPath {
-    const path = new MatcherPath(this.#context, null, this.#step);
-    path.#takeSignal(number);
+  /** A path that has taken the same tokens, and signals. */
+  #fork(signals: Signals): MatcherPath {
+    const path = new MatcherPath(this.#context, this.#step);
+    path.#takeSignals(signals);
     return path;
+  }
+
+  /**
+   * Goes on without the signals that are offered.
+   *
+   * @param isNamed whether what no guard follows can be part of a group
+   */
+  #leavePlain(isNamed: boolean): void {
+    const step = this.#step;
+    if (isNamed) {
+      const before = this.#mask.slice();
+      this.#takeSignals({ numbers: [PLAIN], isShared: true });
+      this.#readMask();
+      if (this.#mask.every((word, index) => word === before[index])) return;
+      // Not all of it can.
+      this.#xgrammar.Rollback(this.#step.ids.length - step.ids.length);
+      this.#readMask();
+    }
+    this.#step = { ...step, isPlain: true };
   }
 
   #follow(id: number): GuardPoint {
@@ -260,13 +322,33 @@ export class MatcherPath {
     }
   }
 
-  #takeSignal(number: number): void {
-    const id = this.#context.vocabulary.firstSignal + number;
-    this.#xgrammar.AcceptToken(id, false);
+  #takeSignals(signals: Signals): void {
+    const ids = this.#idsOf(signals);
+    if (this.#matcher) for (const id of ids) this.#matcher.AcceptToken(id, false);
+    // A group is only taken again, behind its texts.
+    const [number = PLAIN] = signals.numbers;
     const guard = this.#context.guards[number];
     const active = guard ? { number, place: guard.start(), key: '' } : null;
-    const { ids, point } = this.#step;
-    this.#step = { ...this.#step, ids: [...ids, id], point: { ...point, active, keyClass: -1 } };
+    const step = this.#step;
+    this.#step = {
+      ...step,
+      ids: [...step.ids, ...ids],
+      signals: [...step.signals, signals],
+      point: { ...step.point, active, keyClass: -1 },
+    };
+  }
+
+  /** The tokens that take signals. */
+  #idsOf({ numbers }: Signals): number[] {
+    const { firstSignal, group } = this.#context.vocabulary;
+    const ids = numbers.map((number) => (number === PLAIN ? group.plain : firstSignal + number));
+    return ids.length === 1 && numbers[0] !== PLAIN ? ids : [group.start, ...ids, group.end];
+  }
+
+  /** Whether the grammar offers a token that is none of the model's. */
+  #offers(id: number): boolean {
+    const bit = id - this.#context.vocabulary.firstSignal;
+    return ((this.#signals[bit >> 5]! >>> (bit & 31)) & 1) === 1;
   }
 
   /**
@@ -275,7 +357,7 @@ export class MatcherPath {
    */
   #withholdDeclaredKeys(): void {
     const { specs, vocabulary } = this.#context;
-    const questions = this.#signals.subarray(SIGNAL_LIMIT / 32);
+    const questions = this.#signals.subarray(SIGNAL_LIMIT / 32, (2 * SIGNAL_LIMIT) / 32);
     if (questions.every((word) => word === 0)) return;
     for (const [number, spec] of specs.entries()) {
       if (spec.kind !== 'other-key' || ((questions[number >> 5]! >>> (number & 31)) & 1) === 0) continue;
@@ -301,6 +383,17 @@ export class MatcherPath {
     this.#xgrammar.Rollback(1);
     return leadsOn;
   }
+}
+
+/** Index of the signals in which two steps differ; -1 for none, null where these can't be taken as a group. */
+function onlyDifference(own: Step, others: Step): number | null {
+  if (own.isPlain !== others.isPlain || own.signals.length !== others.signals.length) return null;
+  const isOther = ({ numbers }: Signals, index: number) =>
+    numbers.join() !== others.signals[index]!.numbers.join();
+  const index = own.signals.findIndex(isOther);
+  if (index !== own.signals.findLastIndex(isOther)) return null;
+  const isShared = index === -1 || (own.signals[index]!.isShared && others.signals[index]!.isShared);
+  return isShared ? index : null;
 }
 
 /** Bytes of a key that is still looked at; longer ones are no declared ones. */

@@ -1,23 +1,23 @@
+import { TokenprismError } from '../../src/errors.ts';
 import { type Forced, type MatcherContext, MatcherPath } from './matcher-path.ts';
+import { MatcherPool } from './matcher-pool.ts';
 
-/** Paths that are followed at once. Where more could be, some are not begun: all that is written fits still. */
-const MOST_PATHS = 16;
-/** Of more paths than these, those before which the same may come count as one: mostly they have met again. */
-const MOST_ALIKE = 8;
-/** Tokens behind which a path that has come to its end gives its memory back. */
-const LONGEST_UNUSED = 64;
+/** Paths that are followed at once. */
+const MOST_PATHS = 512;
 
 /**
  * Follows one output. One instance a choice.
  *
  * Where a text that a guard follows may begin, and something else, nothing that was written tells which of them it
- * will be. Then both are followed, as paths of their own, until one of them can't go on.
+ * will be. Then both are followed, as paths of their own, until one of them can't go on, or until the texts have ended:
+ * then they go on as one.
  */
 export class GrammarMatcher {
   readonly #context: MatcherContext;
-  /** Paths that have taken all tokens, and those that could not take one. */
+  readonly #pool: MatcherPool;
   #paths: MatcherPath[];
-  #ended: MatcherPath[] = [];
+  /** Paths that could not take a token, or go on as part of another; in the order in which they ended. */
+  readonly #ended: MatcherPath[] = [];
   /** Tokens that were taken. */
   #length = 0;
   /** Tokens that some path may take. */
@@ -29,7 +29,8 @@ export class GrammarMatcher {
 
   constructor(context: MatcherContext) {
     this.#context = context;
-    this.#paths = [MatcherPath.start(context)];
+    this.#pool = new MatcherPool(context.create);
+    this.#paths = [MatcherPath.start({ ...context, pool: this.#pool })];
     this.#mask = this.#paths[0]!.mask;
   }
 
@@ -103,10 +104,9 @@ export class GrammarMatcher {
       ((!isGuarded || path.allows(id)) && path.accept(id) ? taken : ended).push(path);
     if (taken.length === 0) return false;
     this.#paths = taken;
-    this.#ended.push(...ended);
+    for (const path of ended) this.#end(path);
     this.#length++;
     this.#isFresh = false;
-    for (const path of this.#ended) if (path.length === this.#length - LONGEST_UNUSED) path.release();
     return true;
   }
 
@@ -115,13 +115,13 @@ export class GrammarMatcher {
     if (count === 0) return;
     if (count > this.#length) throw new RangeError(`Only ${this.#length} tokens were accepted.`);
     this.#length -= count;
-    const all = [...this.#paths, ...this.#ended];
+    const paths = this.#paths;
+    while (this.#ended.length > 0 && this.#ended.at(-1)!.length >= this.#length)
+      paths.push(this.#ended.pop()!);
     this.#paths = [];
-    this.#ended = [];
-    for (const path of all) {
+    for (const path of paths) {
       // It would begin again.
       if (path.born > this.#length) path.release();
-      else if (path.length < this.#length) this.#ended.push(path);
       else {
         path.rollbackTo(this.#length);
         this.#paths.push(path);
@@ -131,14 +131,28 @@ export class GrammarMatcher {
   }
 
   dispose(): void {
-    for (const path of [...this.#paths, ...this.#ended]) path.release();
+    for (const path of this.#paths) path.release();
+    this.#pool.dispose();
   }
 
+  #end(path: MatcherPath): void {
+    path.release();
+    this.#ended.push(path);
+  }
+
+  /** @throws TokenprismError for more paths than can be followed */
   #refresh(): void {
+    this.#join();
     const paths = this.#paths;
     // Some are added on the way.
-    for (const path of paths) paths.push(...path.settle(MOST_PATHS - paths.length));
-    if (paths.length > MOST_ALIKE) this.#leaveAlike();
+    for (const path of paths) {
+      paths.push(...path.settle());
+      if (paths.length <= MOST_PATHS) continue;
+      throw new TokenprismError(
+        'The grammar can be read in too many ways here: give alternatives that begin alike a property of their own to tell them by, and declare it first.',
+        { code: 'grammar_ambiguous' },
+      );
+    }
     const [{ mask }, ...others] = this.#paths as [MatcherPath, ...MatcherPath[]];
     if (others.length === 0) this.#mask = mask;
     else {
@@ -152,10 +166,23 @@ export class GrammarMatcher {
     this.#isFresh = true;
   }
 
-  #leaveAlike(): void {
+  /** Makes one path of those that can go on as one. */
+  #join(): void {
     const kept: MatcherPath[] = [];
-    for (const path of this.#paths)
-      (kept.some((other) => other.isLike(path)) ? this.#ended : kept).push(path);
+    for (const path of this.#paths) {
+      let whole = path;
+      for (let index = 0; index < kept.length; index++) {
+        const other = kept[index]!;
+        const joined = other.joined(whole);
+        if (!joined) continue;
+        for (const part of [other, whole]) if (part !== joined) this.#end(part);
+        whole = joined;
+        kept.splice(index, 1);
+        // It may now be joined with one that it could not be joined with before.
+        index = -1;
+      }
+      kept.push(whole);
+    }
     this.#paths = kept;
   }
 }

@@ -21,3 +21,14 @@ export const signalText = (number: number) => `${SIGNAL}${String(number).padStar
 
 /** Text of the token whose bit in the mask says that signal `number` can be taken later. */
 export const questionText = (number: number) => SIGNAL + signalText(number);
+
+/**
+ * Several signals taken at once, by which all that one of them leads to goes on: `GROUP_START`, the signals in any
+ * order, `GROUP_END`.
+ */
+export const GROUP_START = `${SIGNAL}(`;
+export const GROUP_END = `${SIGNAL})`;
+/** Stands in a group for what no guard follows. */
+export const PLAIN = `${SIGNAL}-`;
+/** Text of the token whose bit in the mask says that what no guard follows can be part of a group. */
+export const PLAIN_QUESTION = SIGNAL + PLAIN;

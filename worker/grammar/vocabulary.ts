@@ -1,5 +1,15 @@
 import { TokenFlag, type TokenTable } from '../../src/protocol.ts';
-import { questionText, SIGNAL_LIMIT, signalText, TOKEN_END, TOKEN_START } from './signs.ts';
+import {
+  GROUP_END,
+  GROUP_START,
+  PLAIN,
+  PLAIN_QUESTION,
+  questionText,
+  SIGNAL_LIMIT,
+  signalText,
+  TOKEN_END,
+  TOKEN_START,
+} from './signs.ts';
 import { type TextSpelling, TokenOrder } from './token-order.ts';
 
 /** Added tokens that count as markup: those of white space alone are text like any other. */
@@ -34,6 +44,13 @@ export class GrammarVocabulary {
   readonly firstSignal: number;
   /** Id of the question token of signal 0; the others follow. */
   readonly firstQuestion: number;
+  /** Ids of the tokens that make a group of signals. */
+  readonly group: {
+    readonly start: number;
+    readonly end: number;
+    readonly plain: number;
+    readonly plainQuestion: number;
+  };
   /** All tokens, those of the signals included. */
   readonly size: number;
   /** Ids of added tokens by their text. */
@@ -47,7 +64,9 @@ export class GrammarVocabulary {
     this.words = Math.ceil(width / 32);
     this.firstSignal = 32 * this.words;
     this.firstQuestion = this.firstSignal + SIGNAL_LIMIT;
-    this.size = this.firstQuestion + SIGNAL_LIMIT;
+    const first = this.firstQuestion + SIGNAL_LIMIT;
+    this.group = { start: first, end: first + 1, plain: first + 2, plainQuestion: first + 3 };
+    this.size = first + 4;
     this.markers = markerTokens(table);
   }
 
@@ -66,6 +85,11 @@ export class GrammarVocabulary {
       list[this.firstSignal + number] = encoder.encode(signalText(number));
       list[this.firstQuestion + number] = encoder.encode(questionText(number));
     }
+    const { start, end, plain, plainQuestion } = this.group;
+    list[start] = encoder.encode(GROUP_START);
+    list[end] = encoder.encode(GROUP_END);
+    list[plain] = encoder.encode(PLAIN);
+    list[plainQuestion] = encoder.encode(PLAIN_QUESTION);
     return list;
   }
 

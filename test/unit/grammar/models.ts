@@ -73,7 +73,7 @@ export async function readsNaturally(model: TestModel, source: string, text: str
 
 /**
  * Whether a model could write exactly this text in any tokens. Its own tokenizer's may span a place where the
- * grammar wants a boundary; and what spells an added token may be text.
+ * grammar wants a boundary, which tokens of one byte never do; and what spells an added token may be text.
  */
 export async function reads(model: TestModel, source: string, text: string): Promise<Reading> {
   if (await readsNaturally(model, source, text)) return { isAccepted: true, read: text };
@@ -93,7 +93,7 @@ interface Piece {
   isMarker: boolean;
 }
 
-/** Ordinary and added tokens that begin at each byte, longest first. */
+/** The ordinary token of one byte and the added tokens that begin at each byte. */
 function piecesOf({ engine: { vocabulary } }: TestModel, bytes: Uint8Array): Piece[][] {
   const text = latin1(bytes);
   const markers = [...vocabulary.markers].map(([marker, id]) => ({
@@ -104,10 +104,8 @@ function piecesOf({ engine: { vocabulary } }: TestModel, bytes: Uint8Array): Pie
     const pieces = markers.flatMap(({ bytes: marker, id }) =>
       text.startsWith(marker, at) ? [{ id, length: marker.length, isMarker: true }] : [],
     );
-    for (let length = Math.min(24, bytes.length - at); length > 0; length--) {
-      const id = vocabulary.find(text.slice(at, at + length));
-      if (id !== undefined) pieces.push({ id, length, isMarker: false });
-    }
+    const id = vocabulary.find(text[at]!);
+    if (id !== undefined) pieces.push({ id, length: 1, isMarker: false });
     return pieces;
   });
 }

@@ -45,8 +45,8 @@ export interface Notation {
   string(): string;
   /** A string of a language, followed by a guard while it is written. */
   guarded(language: LanguageSpec): string;
-  /** The ways to spell a string that is known. */
-  spellings(text: string): string[];
+  /** A string that is one of these. */
+  words(words: readonly string[]): string;
 }
 
 interface QuotedOptions {
@@ -98,7 +98,8 @@ class QuotedNotation implements Notation, MemberNotation {
   }
 
   string(): string {
-    const whole = this.#options.quotes.map((quote) => `${literalOf(quote)} ${this.#body(quote)}`);
+    const { plain } = this.#grammar;
+    const whole = this.#options.quotes.map((quote) => `${literalOf(quote)} ${plain} ${this.#body(quote)}`);
     return this.#grammar.rule('string', whole.join(' | '));
   }
 
@@ -115,28 +116,27 @@ class QuotedNotation implements Notation, MemberNotation {
     return this.#grammar.rule('text', whole.join(' | '));
   }
 
-  spellings(text: string): string[] {
-    return this.#options.quotes.map((quote) => {
-      let body = JSON.stringify(text).slice(1, -1);
-      if (quote === "'") body = body.replaceAll('\\"', '"').replaceAll("'", "\\'");
-      for (const character of this.#escapes) body = body.replaceAll(character, unicodeEscape(character));
-      return this.#grammar.literal(quote + body + quote);
-    });
+  words(words: readonly string[]): string {
+    // By their quotes: those that begin alike stand beside each other.
+    return this.#options.quotes.map((quote) => this.#spell(words, quote)).join(' | ');
   }
 
   pair(key: string, value: string): string {
-    return this.spellings(key)
-      .map((spelling) => `${spelling} ${this.#colon} ${value}`)
+    const { plain } = this.#grammar;
+    return this.#options.quotes
+      .map((quote) => `${this.#spell([key], quote)} ${plain} ${this.#colon} ${value}`)
       .join(' | ');
   }
 
   otherPair(language: LanguageSpec, declared: readonly string[], value: string): string {
-    let key: string;
-    if (language.length > 0) {
-      key = `"\\"" ${this.#grammar.guard({ kind: 'string', language, ...this.#reads })} ${this.#body('"')}`;
-    } else if (declared.length === 0) key = this.string();
-    else key = `"\\"" ${this.#keyBody()} ${this.#grammar.guard({ kind: 'other-key', declared })}`;
-    return `${key} ${this.#colon} ${value}`;
+    const { plain } = this.#grammar;
+    if (language.length === 0 && declared.length > 0) {
+      const end = this.#grammar.guard({ kind: 'other-key', declared });
+      return `"\\"" ${plain} ${this.#keyBody()} ${end} ${this.#colon} ${value}`;
+    }
+    const guard = () => this.#grammar.guard({ kind: 'string', language, ...this.#reads });
+    const key = language.length > 0 ? `"\\"" ${guard()} ${this.#body('"')}` : this.string();
+    return `${key} ${plain} ${this.#colon} ${value}`;
   }
 
   /** A guard reads the key and tells its class. */
@@ -150,6 +150,19 @@ class QuotedNotation implements Notation, MemberNotation {
       ({ rest }, index) => `${this.#grammar.guard({ kind: 'class', index })} ${this.#colon} ${rest}`,
     );
     return `"\\"" ${guard} ${this.#body('"')} (${branches.join(' | ')})`;
+  }
+
+  /** The words between one kind of quotes. */
+  #spell(words: readonly string[], quote: string): string {
+    const bodies = words.map((word) => {
+      let body = JSON.stringify(word).slice(1, -1);
+      if (quote === "'") body = body.replaceAll('\\"', '"').replaceAll("'", "\\'");
+      for (const character of this.#escapes) body = body.replaceAll(character, unicodeEscape(character));
+      return body + quote;
+    });
+    const { plain } = this.#grammar;
+    if (plain === '') return bodies.map((body) => this.#grammar.literal(quote + body)).join(' | ');
+    return `${literalOf(quote)} ${plain} (${bodies.map((body) => this.#grammar.literal(body)).join(' | ')})`;
   }
 
   /** The rest of a string behind its opening quote. */
@@ -277,7 +290,7 @@ export function delimitedNotation(grammar: EbnfGrammar, delimiter: string, path:
     return grammar.rule('text', `${mark} ${guard} ${grammar.textUntil(delimiter)}`);
   };
   const between = (text: string) => {
-    if (!text.includes(delimiter)) return `${mark} ${grammar.literal(text)} ${mark}`;
+    if (!text.includes(delimiter)) return `${mark} ${grammar.plain} ${grammar.literal(text)} ${mark}`;
     throw schemaError(
       `${JSON.stringify(text)} contains ${JSON.stringify(delimiter)}, which ends a string in the format of this model.`,
       path,
@@ -298,9 +311,11 @@ export function delimitedNotation(grammar: EbnfGrammar, delimiter: string, path:
     }),
     constant: (value) => literalOf(String(value)),
     string: () =>
-      isToken ? guarded([[without]]) : grammar.rule('string', `${mark} ${grammar.textUntil(delimiter)}`),
+      isToken
+        ? guarded([[without]])
+        : grammar.rule('string', `${mark} ${grammar.plain} ${grammar.textUntil(delimiter)}`),
     guarded,
-    spellings: (text) => [between(text)],
+    words: (words) => words.map(between).join(' | '),
   };
 }
 

@@ -105,10 +105,8 @@ export class ValueRules {
   rule(nodes: Both): string | null {
     this.unfit = null;
     if (nodes === null) return null;
-    const key = nodes
-      .map(({ id }) => id)
-      .sort((a, b) => a - b)
-      .join();
+    const ids = nodes.map(({ id }) => id).sort((a, b) => a - b);
+    const key = `${ids.join()}${this.#sharing}`;
     const known = this.#names.get(key);
     if (known !== undefined) {
       if (this.#open.has(key)) this.#recursive.add(key);
@@ -198,9 +196,29 @@ export class ValueRules {
   }
 
   #branches(nodes: Conjunction): Branch[] {
+    const branches = this.#branchesOnce(nodes);
+    if (this.grammar.isShared || !this.#mayBeginAlike(nodes)) return branches;
+    if (!branches.some(({ expression }) => this.grammar.hasGuard(expression))) return branches;
+    return this.grammar.shared(() => this.#branchesOnce(nodes));
+  }
+
+  /** Whether there are two ways to begin an object, or a list. */
+  #mayBeginAlike(nodes: Conjunction): boolean {
+    const types = this.alternatives(nodes).map(commonTypes);
+    return ['object', 'array'].some(
+      (type) => types.filter((all) => all.includes(type as JsonType)).length > 1,
+    );
+  }
+
+  #branchesOnce(nodes: Conjunction): Branch[] {
     const { strings, others } = this.contents(nodes);
     const string = this.#strings(strings);
     return string === null ? others : [...others, { expression: string, needs: [] }];
+  }
+
+  /** Tells rules that are written to be shared from others. */
+  get #sharing(): string {
+    return this.grammar.isShared ? '_shared' : '';
   }
 
   /** Between two items or members. */
@@ -211,7 +229,7 @@ export class ValueRules {
   /** Any value. */
   anything(): string {
     const { grammar, notation } = this;
-    const name = `any_${notation.name}`;
+    const name = `any_${notation.name}${this.#sharing}`;
     if (grammar.has(name)) return name;
     const { open, close } = notation.members;
     const pair = notation.members.otherPair([], [], name);
@@ -262,10 +280,7 @@ export class ValueRules {
       this.report({ keyword: 'type', path: this.options.path });
       return this.notation.string();
     }
-    const spelled = words.map((word) => this.notation.spellings(word));
-    // By their quotes: those that begin alike stand beside each other.
-    const ways = spelled[0]?.map((_, way) => spelled.map((spellings) => spellings[way]!)) ?? [];
-    return this.grammar.rule('words', ways.flat().join(' | '));
+    return this.grammar.rule('words', this.notation.words(words));
   }
 
   #typed(type: Exclude<JsonType, 'string'>, nodes: Conjunction): Branch | null {
@@ -380,8 +395,7 @@ export class ValueRules {
       );
       return list(members.open, pairs, members.close);
     }
-    if (typeof value === 'string')
-      return this.grammar.rule('word', this.notation.spellings(value).join(' | '));
+    if (typeof value === 'string') return this.grammar.rule('word', this.notation.words([value]));
     if (typeof value === 'number') return this.grammar.literal(JSON.stringify(value));
     return this.notation.constant(value as boolean | null);
   }
