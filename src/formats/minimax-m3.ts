@@ -12,10 +12,10 @@
  *
  * Elements inside a value make it an object or, where the schema has a list, a list, whose items are named `item`.
  * A name that comes again, also behind others, makes a list of its values, and so does one where the schema has a list.
- * The grammar writes JSON for what elements do not say for certain: objects with keys of the model's choice, which may
- * come twice and are a list then, and lists and objects in whose place a text may stand. Without
- * `thinking_mode: "enabled"` the model opens the block itself. Rests on the chat template of MiniMaxAI/MiniMax-M3
- * as vLLM's parser documents it.
+ * The grammar writes elements; JSON for what they do not say for certain: objects with keys of the model's choice, which
+ * may come twice and are a list then. Lists and objects in whose place a text may stand it writes in either way, without
+ * content as JSON. Without `thinking_mode: "enabled"` the model opens the block itself. Rests on the chat template of
+ * MiniMaxAI/MiniMax-M3 as vLLM's parser documents it.
  */
 
 import { elementsJson, mayBeginList } from '../parser/elements.ts';

@@ -12,6 +12,8 @@ export interface ListNotation {
   close: string;
   /** Between two items; empty for nothing. */
   comma: string;
+  /** Whether there is at least one item, whatever the schemas say. */
+  isFilled?: boolean;
   /** An item of these schemas, by its index or that of the first like it; null if none fits. */
   item(schemas: Both, index: number): string | null;
 }
@@ -28,7 +30,7 @@ export function arrayExpression(
   },
 ): Branch | null {
   const shape = arrayShape(rules.document, nodes, rules.report);
-  const { min } = shape;
+  const min = Math.max(shape.min, notation.isFilled ? 1 : 0);
   let { max } = shape;
   if (min > MOST_COUNTED || (max > MOST_COUNTED && max < Number.POSITIVE_INFINITY)) {
     for (const node of nodes) {

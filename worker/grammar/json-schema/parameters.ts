@@ -80,6 +80,15 @@ function openKeys(view: SchemaView): number {
   return keys.filter((types) => !types || (types.has('string') && types.size > 1)).length;
 }
 
+/** Values as elements. */
+interface Elements {
+  type: JsonType;
+  /** A text may stand in their place. */
+  isBeside: boolean;
+  /** Rule of what they hold; null if nothing fits. */
+  held: string | null;
+}
+
 /** Stands for a key. */
 const ANY_KEY = 'anykey';
 /** No longer than the parser reads a key. */
@@ -217,15 +226,20 @@ class ParameterWriter {
   ): string | null {
     if (schemas === null) return null;
     const elements = this.#style.elements ? this.#elements(schemas, schema) : null;
-    const contents = this.#rules.contents(schemas, (type) => type !== elements?.type);
+    const contents = this.#rules.contents(
+      schemas,
+      (type) => elements?.isBeside !== false || type !== elements.type,
+    );
     const { others } = contents;
     const strings = isInside ? this.#withoutJson(contents.strings, schemas, schema) : contents.strings;
     const json = others.length > 0 ? this.#json(others.map(({ expression }) => expression)) : null;
     const text = strings.length > 0 ? this.#texts.text(strings, keys) : null;
     if (elements) {
       const held =
-        elements.held === null ? [] : [`${elements.held} ${this.#grammar.markup(this.#style.close)}`];
-      const values = [...(json ? [json] : []), ...held];
+        elements.held === null ? null : `${elements.held} ${this.#grammar.markup(this.#style.close)}`;
+      const either =
+        text !== null && json !== null ? this.#either(strings, others, json, schemas, keys) : null;
+      const values = [...(either ? [either] : [text, json]), held].filter((value) => value !== null);
       return values.length > 0
         ? this.#pair(key, 'json', this.#grammar.rule('value', values.join(' | ')))
         : null;
@@ -238,17 +252,7 @@ class ParameterWriter {
       if (text !== null) return this.#pair(key, 'text', text);
       return json === null ? null : this.#pair(key, 'json', json);
     }
-    return this.#pair(
-      key,
-      'text',
-      this.#either(
-        strings,
-        others.map(({ expression }) => expression),
-        json,
-        schemas,
-        keys,
-      ),
-    );
+    return this.#pair(key, 'text', this.#either(strings, others, json, schemas, keys));
   }
 
   /** Parameters with values in JSON, one for all types that are marked alike. */
@@ -264,13 +268,14 @@ class ParameterWriter {
   }
 
   /**
-   * Lists or objects as elements, where the parser reads them as what they are; null where they stand as JSON.
+   * Lists or objects as elements, where the parser reads them as what they are; null where they stand as JSON. Beside
+   * texts they may stand as JSON too, and as elements they hold something: what holds nothing is a text.
    *
    * @param schema the parser's
    */
-  #elements(schemas: Conjunction, schema: Schema): { type: JsonType; held: string | null } | null {
-    const seen = this.#view.types(schema);
-    if (!seen || seen.has('string')) return null;
+  #elements(schemas: Conjunction, schema: Schema): Elements | null {
+    const seen = this.#view.describedTypes(schema);
+    if (!seen) return null;
     const type = seen.has('array') ? 'array' : 'object';
     const alternatives = this.#rules.alternatives(schemas);
     const able = alternatives.filter(
@@ -278,22 +283,28 @@ class ParameterWriter {
     );
     const [nodes] = able;
     if (!seen.has(type) || able.length !== 1 || !nodes) return null;
-    if (alternatives.some((alternative) => this.#rules.stringLanguage(alternative))) return null;
+    const types = this.#view.types(schema);
+    const isBeside =
+      !types ||
+      types.has('string') ||
+      alternatives.some((alternative) => this.#rules.stringLanguage(alternative) !== null);
     const { document, options, report } = this.#rules;
     const shape = type === 'object' ? objectShape(document, nodes, options.isClosed, report) : null;
     // A key that the model chooses may come twice, which makes a list.
     if (shape && (shape.others.some((other) => other.schemas !== null) || shape.names?.length !== 0))
       return null;
-    const key = `${type} ${nodes.map(({ id }) => id).join()} ${this.#numberOf(schema)}`;
+    const kind = isBeside ? 'filled' : 'any';
+    const key = `${kind} ${type} ${nodes.map(({ id }) => id).join()} ${this.#numberOf(schema)}`;
     const known = this.#held.get(key);
-    if (known !== undefined) return { type, held: known };
+    if (known !== undefined) return { type, isBeside, held: known };
     const name = this.#grammar.reserve('elements');
     this.#held.set(key, name);
-    const body = shape ? this.object(shape, schema, nodes, true) : this.#items(nodes, schema);
+    const filled = shape && isBeside ? { ...shape, min: Math.max(1, shape.min) } : shape;
+    const body = filled ? this.object(filled, schema, nodes, true) : this.#items(nodes, schema, isBeside);
     // As JSON it is known whether values have an end.
     if (body === null || this.#rules.rule(nodes) === null) this.#held.set(key, null);
     else this.#grammar.define(name, body);
-    return { type, held: this.#held.get(key)! };
+    return { type, isBeside, held: this.#held.get(key)! };
   }
 
   /**
@@ -315,9 +326,10 @@ class ParameterWriter {
     });
   }
 
-  #items(nodes: Conjunction, schema: Schema): string | null {
+  #items(nodes: Conjunction, schema: Schema, isFilled: boolean): string | null {
     const { item } = this.#style.elements!;
     const branch = arrayExpression(this.#rules, nodes, {
+      isFilled,
       open: '""',
       close: '""',
       comma: '',
@@ -334,7 +346,7 @@ class ParameterWriter {
   /** Text or JSON, where nothing before the value tells which. */
   #either(
     strings: LanguagePart[][],
-    others: readonly string[],
+    others: readonly TypedBranch[],
     json: string,
     schemas: NonNullable<Both>,
     keys: readonly string[],
@@ -347,7 +359,7 @@ class ParameterWriter {
       [this.#grammar.rule('integer', ANY_INTEGER)]: { pattern: '^(?:0|-?[1-9]\\d*)$' },
       [this.#grammar.rule('number', ANY_NUMBER)]: { pattern: '^-?(?:0|[1-9]\\d*)(?:\\.\\d+)?$' },
     };
-    const languages = others.map((expression) => free[expression]);
+    const languages = others.map(({ expression }) => free[expression]);
     if (languages.every((part) => part !== undefined)) {
       const isAny = strings.some((parts) => parts.length === 0);
       return this.#texts.text(isAny ? [[]] : [...strings, ...languages.map((part) => [part])], keys);
