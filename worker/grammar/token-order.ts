@@ -31,7 +31,7 @@ export class TokenOrder {
   readonly special: SortedTexts;
   /** Units of the longest token. */
   readonly longest: number;
-  #lengths: LengthTable | null = null;
+  readonly #short: Uint32Array[] = [];
 
   /** @param index ids by bytes as Latin-1, sorted */
   constructor(index: ReadonlyMap<string, readonly number[]>, { quote, closer }: TextSpelling) {
@@ -55,24 +55,26 @@ export class TokenOrder {
     this.special = sortedTexts(special);
   }
 
-  /** Plain tokens by their length, for texts of which only the length matters. */
-  get lengths(): LengthTable {
-    this.#lengths ??= lengthTable(this.plain);
-    return this.#lengths;
+  /**
+   * Bits of the plain tokens of so many code points and fewer.
+   *
+   * @param words 32-bit words of a mask
+   */
+  upTo(length: number, words: number): Uint32Array {
+    if (this.#short.length === 0) {
+      const { offsets, ids } = this.plain;
+      const byLength = Array.from({ length: this.longest + 1 }, () => new Uint32Array(words));
+      for (const [index, same] of ids.entries()) {
+        const mask = byLength[offsets[index + 1]! - offsets[index]!]!;
+        for (const id of same) mask[id >> 5]! |= 1 << (id & 31);
+      }
+      for (const [count, mask] of byLength.entries()) {
+        const shorter = this.#short[count - 1];
+        this.#short.push(shorter ? mask.map((word, index) => word | shorter[index]!) : mask);
+      }
+    }
+    return this.#short[Math.min(length, this.longest)]!;
   }
-}
-
-/** Tokens by their number of code points. */
-export type LengthTable = readonly (readonly number[])[];
-
-function lengthTable({ offsets, ids }: SortedTexts): LengthTable {
-  const table: number[][] = [];
-  for (const [index, same] of ids.entries()) {
-    const length = offsets[index + 1]! - offsets[index]!;
-    while (table.length <= length) table.push([]);
-    table[length]!.push(...same);
-  }
-  return table;
 }
 
 function sortedTexts(texts: readonly [units: number[], ids: readonly number[]][]): SortedTexts {

@@ -3,7 +3,7 @@ import { type Language, languageOf } from '../language/language.ts';
 import type { SortedTexts, TokenOrder } from '../token-order.ts';
 import type { GrammarVocabulary } from '../vocabulary.ts';
 import type { LanguageSpec, TextSpec } from './spec.ts';
-import { isBehindCloser, isPlainPlace, Outcome, Walker } from './walker.ts';
+import { isBehindCloser, isPlainPlace, matchedOf, Outcome, Walker } from './walker.ts';
 
 /** Masks that a guard keeps: each is as large as the vocabulary has tokens, in bits. */
 const KEPT_MASKS = 48;
@@ -15,7 +15,9 @@ export class Guard {
   readonly #order: TokenOrder;
   readonly #walker: Walker;
   readonly #states: Int32Array;
-  readonly #masks = new Map<number, Uint32Array>();
+  readonly #masks = new Map<string, Uint32Array>();
+  /** Of plain tokens only, however many characters the text has room for. */
+  readonly #plainMasks = new Map<number, Uint32Array>();
   /** The first added token of the closer, and the characters before it. */
   readonly #closingToken: number | undefined;
   readonly #closerLength: number;
@@ -65,13 +67,13 @@ export class Guard {
   /** Bits of the tokens that may come next. Valid until the next call. */
   mask(place: Int32Array): Uint32Array {
     if (!isPlainPlace(place)) return this.#compute(place);
-    const key = this.#language.key(place[0]!, this.#order.longest);
-    let mask = this.#masks.get(key);
-    if (mask) this.#masks.delete(key);
-    else mask = this.#compute(place);
-    this.#masks.set(key, mask);
-    if (this.#masks.size > KEPT_MASKS) this.#masks.delete(this.#masks.keys().next().value!);
-    return mask;
+    const state = place[0]!;
+    const matched = matchedOf(place);
+    const key = state === DEAD ? DEAD : this.#language.key(state, this.#order.longest);
+    // Before which of the characters that may be the closer's the text was whole.
+    return kept(this.#masks, `${key} ${matched} ${place[6]! & ((1 << matched) - 1)}`, () =>
+      this.#compute(place),
+    );
   }
 
   /** Whether the model may end its turn here. */
@@ -99,57 +101,102 @@ export class Guard {
     const { plain, special } = this.#order;
     const walker = this.#walker;
     walker.set(0, place);
-    if (!isPlainPlace(place)) {
-      addTokens(mask, plain, (row, codePoint) => walker.stepCharacter(row, codePoint));
-      walker.set(0, place);
-    } else if (this.#language.room) this.#addShort(mask, this.#language.room(place[0]!));
-    else this.#addPlain(mask, place[0]!);
+    if (isPlainPlace(place)) {
+      if (place[0] !== DEAD) mask.set(this.#plain(place[0]!));
+      // A plain token has no character that begins a closer: it goes on with one, or is only text.
+      for (const character of walker.closing(place)) this.#addFrom(mask, character);
+    } else addTokens(mask, plain, (row, codePoint) => walker.stepCharacter(row, codePoint));
+    walker.set(0, place);
     addTokens(mask, special, (row, byte) => walker.step(row, byte));
     if (this.#closingToken !== undefined && this.#mayClose(place)) setBit(mask, this.#closingToken);
     return mask;
   }
 
-  /** Plain tokens of so many characters and fewer. */
-  #addShort(mask: Uint32Array, most: number): void {
-    for (const [length, ids] of this.#order.lengths.entries()) {
-      if (length > most) break;
-      for (const id of ids) setBit(mask, id);
-    }
+  /** Plain tokens that begin with a character, as they may follow the walker's first place. */
+  #addFrom(mask: Uint32Array, character: number): void {
+    const { plain } = this.#order;
+    const [from, to] = rangeFrom(plain, character);
+    for (let index = from; index < to; index++) for (const id of plain.ids[index]!) clearBit(mask, id);
+    addTokens(mask, plain, (row, codePoint) => this.#walker.stepCharacter(row, codePoint), from, to);
   }
 
-  /** Plain tokens that lead on from a state, between characters. */
-  #addPlain(mask: Uint32Array, state: number): void {
+  /** Bits of the plain tokens that lead on from a state, between characters. */
+  #plain(state: number): Uint32Array {
     const language = this.#language;
+    const room = language.room?.(state) ?? Number.POSITIVE_INFINITY;
+    const short = room < this.#order.longest ? this.#order.upTo(room, this.#vocabulary.words) : null;
+    const base = language.withoutLength ? language.withoutLength(state) : state;
+    if (base === null) return short ?? this.#order.upTo(this.#order.longest, this.#vocabulary.words);
+    const mask = kept(this.#plainMasks, base, () => this.#steps(state));
+    return short ? mask.map((word, index) => word & short[index]!) : mask;
+  }
+
+  #steps(state: number): Uint32Array {
+    const mask = new Uint32Array(this.#vocabulary.words);
+    const language = this.#language;
+    const step = language.stepWithoutLength?.bind(language) ?? language.step.bind(language);
     const states = this.#states;
     states[0] = state;
     addTokens(mask, this.#order.plain, (row, codePoint) => {
-      const next = language.step(states[row]!, codePoint);
+      const next = step(states[row]!, codePoint);
       states[row + 1] = next;
       return next === DEAD ? Outcome.dead : Outcome.alive;
     });
+    return mask;
   }
+}
+
+/** What a map has for a key, or what is made for it; the longest unused is forgotten. */
+function kept<Key>(masks: Map<Key, Uint32Array>, key: Key, make: () => Uint32Array): Uint32Array {
+  let mask = masks.get(key);
+  if (mask) masks.delete(key);
+  else mask = make();
+  masks.set(key, mask);
+  if (masks.size > KEPT_MASKS) masks.delete(masks.keys().next().value!);
+  return mask;
 }
 
 function setBit(mask: Uint32Array, id: number): void {
   mask[id >> 5]! |= 1 << (id & 31);
 }
 
+function clearBit(mask: Uint32Array, id: number): void {
+  mask[id >> 5]! &= ~(1 << (id & 31));
+}
+
+/** Indices of the texts that begin with a unit: the first, and the one behind the last. */
+function rangeFrom({ units, offsets, ids }: SortedTexts, unit: number): [from: number, to: number] {
+  const firstNotBelow = (wanted: number) => {
+    let [low, high] = [0, ids.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (units[offsets[middle]!]! < wanted) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  return [firstNotBelow(unit), firstNotBelow(unit + 1)];
+}
+
 /**
  * Sets the bits of the tokens that lead on, or to the end of the text.
  *
  * @param step follows one unit from a row to the next; the first row is the place to begin at
+ * @param from the first text, which shares nothing with the one before it
  */
 function addTokens(
   mask: Uint32Array,
   { units, offsets, shared, ids }: SortedTexts,
   step: (row: number, unit: number) => Outcome,
+  from = 0,
+  to = ids.length,
 ): void {
   /** Units of the text before that were alive; all that share more than these end like it. */
   let alive = 0;
   /** Units after which the text had ended, or had become wrong. */
   let decided = Number.POSITIVE_INFINITY;
   let hasFinished = false;
-  for (let index = 0; index < ids.length; index++) {
+  for (let index = from; index < to; index++) {
     const start = offsets[index]!;
     const length = offsets[index + 1]! - start;
     const common = shared[index]!;

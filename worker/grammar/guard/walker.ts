@@ -97,6 +97,15 @@ export class Walker {
     }
   }
 
+  /** Characters that go on with what may be part of a closer. */
+  closing(place: Int32Array): Set<number> {
+    const found = new Set<number>();
+    for (let matched = matchedOf(place); matched > 0; matched = this.#borders[matched]!) {
+      if (matched < this.#closer.length) found.add(this.#closer[matched]!);
+    }
+    return found;
+  }
+
   /** The same for a whole character that is no quote and no backslash. */
   stepCharacter(row: number, codePoint: number): Outcome {
     const to = (row + 1) * PLACE_SIZE;
@@ -243,8 +252,11 @@ export class Walker {
   }
 }
 
-/** Whether a place is between characters, and in no closer: then only the language's state counts. */
-export const isPlainPlace = (place: Int32Array) => place[1] === Mode.plain && place[5] === 0;
+/** Whether a place is between characters: then only the language's state counts, and what may be part of a closer. */
+export const isPlainPlace = (place: Int32Array) => place[1] === Mode.plain;
+
+/** Characters of the closer that have just come. */
+export const matchedOf = (place: Int32Array) => place[5]!;
 
 /** Whether the text of a closer of so many characters has just come, behind a whole text. */
 export const isBehindCloser = (place: Int32Array, length: number) =>

@@ -23,8 +23,14 @@ export interface Language {
   accepts(state: number): boolean;
   /** Whether some code point from `low` to `high` leads on. */
   admits(state: number, low: number, high: number): boolean;
-  /** Where all characters are alike: how many may still come. */
+  /** Where the length has a bound: how many characters may still come. */
   room?(state: number): number;
+  /**
+   * What tells states with a bounded length apart, whatever their length; null where nothing does. With it,
+   * `stepWithoutLength` is `step` as if there were no bound.
+   */
+  withoutLength?(state: number): number | null;
+  stepWithoutLength?(state: number, codePoint: number): number;
   /** States with the same key are alike as far as texts of at most `reach` characters can tell. */
   key(state: number, reach: number): number;
 }
@@ -83,6 +89,10 @@ class LengthLanguage implements Language {
     return this.#max - length;
   }
 
+  withoutLength(): null {
+    return null;
+  }
+
   key(length: number, reach: number): number {
     const lacking = Math.min(Math.max(0, this.#min - length), reach);
     const left = Math.min(this.#max - length, reach);
@@ -126,6 +136,18 @@ class BoundedLanguage implements Language {
   key(state: number, reach: number): number {
     const { states } = this.#automaton;
     return this.#lengths.key(this.#lengthOf(state), reach) * states + (state % states);
+  }
+
+  room(state: number): number {
+    return this.#lengths.room(this.#lengthOf(state));
+  }
+
+  withoutLength(state: number): number {
+    return state % this.#automaton.states;
+  }
+
+  stepWithoutLength(state: number, codePoint: number): number {
+    return this.#automaton.step(state % this.#automaton.states, codePoint);
   }
 
   #lengthOf(state: number): number {
