@@ -54,6 +54,7 @@ export function dsml(name: string, block: string, space = '', markup = 'DSML'): 
     },
     openersInReasoning: ['BLOCK_START'],
     writing: {
+      lead: '\n\n',
       blockStart: `${tag(block)}>\n`,
       blockEnd: closer(block),
       separator: '',

@@ -43,5 +43,7 @@ export const family: Family = {
       recognise: () => false,
     },
   ],
-  tools: [{ format: invokeParameters({ name: 'minimax_m2', block: 'minimax:tool_call' }), recognise }],
+  tools: [
+    { format: invokeParameters({ name: 'minimax_m2', block: 'minimax:tool_call', lead: '\n' }), recognise },
+  ],
 };

@@ -172,10 +172,12 @@ export interface DelimitedWriting {
  * How a family writes a run of calls. The grammar is made from it, of the same strings that the states read.
  *
  * ```
- * blockStart callStart(name) arguments callEnd separator callStart(name) arguments callEnd blockEnd
+ * lead blockStart callStart(name) arguments callEnd separator callStart(name) arguments callEnd blockEnd
  * ```
  */
 export interface CallWriting {
+  /** White space before the run, where the family writes some though nothing stands before; layout as any such. */
+  lead?: string;
   /** Once around a run of calls; empty where each call stands by itself. */
   blockStart: string;
   blockEnd: string;

@@ -73,8 +73,9 @@ class CallRun {
 
   /** The whole run. */
   alone(): string {
-    const { blockStart, blockEnd } = this.#writing;
-    return `${this.#text(blockStart)} ${this.#run()} ${this.#text(blockEnd)}`;
+    const { lead = '', blockStart, blockEnd } = this.#writing;
+    const before = lead === '' ? '' : `(${this.#text(lead)})? `;
+    return `${before}${this.#text(blockStart)} ${this.#run()} ${this.#text(blockEnd)}`;
   }
 
   /** What begins a run in free text, with what follows then. */

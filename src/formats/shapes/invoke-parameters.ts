@@ -40,11 +40,19 @@ export interface InvokeParameters {
   block: string;
   /** Line breaks at the borders of a value are markup. */
   trimsLineBreaks?: true;
+  /** White space before a block that opens the answer. */
+  lead?: string;
   /** The block may hold calls as JSON instead. */
   orJson?: true;
 }
 
-export function invokeParameters({ name, block, trimsLineBreaks, orJson }: InvokeParameters): ToolFormat {
+export function invokeParameters({
+  name,
+  block,
+  trimsLineBreaks,
+  lead,
+  orJson,
+}: InvokeParameters): ToolFormat {
   const start = `<${block}>`;
   const end = `</${block}>`;
   return {
@@ -68,6 +76,7 @@ export function invokeParameters({ name, block, trimsLineBreaks, orJson }: Invok
     },
     openersInReasoning: ['BLOCK_START'],
     writing: {
+      ...(lead !== undefined && { lead }),
       blockStart: `${start}\n`,
       blockEnd: end,
       separator: '',

@@ -61,10 +61,8 @@ const OWN: Readonly<Record<string, (text: string) => string>> = {
       .replace(/<\|channel\|>commentary to=(functions\.\w)<\|constrain\|>json/g, HEADER)
       .replace(/ to=(functions\.\w)<\|channel\|>commentary (<\|constrain\|>)?json/g, HEADER)
       .replace(/<\|(call|return|end)\|>$/, ''),
-  // No white space before a call that opens the answer, which would be content.
-  deepseek_v3_2: (text) => text.replace(/^\n\n</, '<'),
-  deepseek_v4: (text) => text.replace(/^\n\n</, '<'),
-  minimax: (text) => text.replace(/^\n+<minimax/, '<minimax').replace(/\n{3,}<minimax/, '\n\n<minimax'),
+  // Behind reasoning as many line breaks as its end and a call have.
+  minimax: (text) => text.replace(/\n{4,}<minimax/, '\n\n\n<minimax'),
 };
 const HEADER = '<|channel|>commentary to=$1 <|constrain|>json';
 
