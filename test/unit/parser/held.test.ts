@@ -101,6 +101,28 @@ describe('an output that a grammar led', () => {
     });
   });
 
+  describe('with tags around the answer', () => {
+    const [start, end, messageEnd] = [
+      '<|open|>response<|sep|>',
+      '<|close|>response<|sep|>',
+      '<|close|>message<|sep|>',
+    ];
+    const call =
+      '<|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|><|close|>call<|sep|><|close|>tools<|sep|>';
+
+    it.each([
+      [`${start}Look.\n${end}${call}${messageEnd}`, { calls: true, content: false }, 'Look.', 1],
+      [`Look.${end}${messageEnd}`, { calls: true, content: false }, 'Look.', 0],
+      [`${start}${end}${call}`, { calls: true, content: true }, null, 1],
+      [`${start}{"a": 1}${end}${messageEnd}`, { calls: true, content: true }, '{"a": 1}', 0],
+      [`${start}\n x \n${end}${messageEnd}`, { calls: false, content: true, isVerbatim: true }, '\n x \n', 0],
+      [`${start} \n${end}`, { calls: false, content: true, isVerbatim: true }, ' \n', 0],
+    ])('they are none of it: %j', async (text, grammar, content, count) => {
+      const result = await read('kimi_k3', text, grammar);
+      expect([result.content, result.calls.length]).toEqual([content, count]);
+    });
+  });
+
   it('has no calls where the grammar writes content', async () => {
     const text = '{"name": "f", "parameters": {}}';
     expect(await read('llama3_json', text, { calls: false, content: true })).toEqual({
