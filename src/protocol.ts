@@ -89,9 +89,9 @@ export interface ScriptedTurn {
   delay?: number;
   /** Milliseconds before the first token, as if the prompt took so long to read; unset: `delay`. */
   firstDelay?: number;
-  /** Fails the forward pass before this token index with a device loss. */
+  /** Fails the forward pass before this token index with a device loss, once. */
   loseDeviceAt?: number;
-  /** Crashes the worker before this token index. */
+  /** Crashes the worker before this token index, once. */
   crashAt?: number;
   /** Fails the forward pass before the token index `at` (unset: 0) with this error, as one of the model's own. */
   error?: { name: ErrorName; message: string; at?: number };
@@ -280,6 +280,18 @@ export interface GenerateJob {
   logprobs?: number | null;
   /** The same for the prompt, whose tokens are read one by one for it. */
   promptLogprobs?: boolean;
+  /** Unset: the answer begins. */
+  resume?: Resumption;
+}
+
+/** An answer that a fault cut off, as far as it has come: the worker goes on behind it, and posts what is new. */
+export interface Resumption {
+  /** As the first worker read the prompt. */
+  promptTokenIds: Uint32Array;
+  /** That the first worker reported. */
+  seed: number;
+  /** The tokens of each choice so far, and up to which of them it counts where it was cut. */
+  choices: { ids: readonly number[]; cutAt: number | null }[];
 }
 
 export type RequestState = 'queued' | 'rendering' | 'prefilling' | 'decoding' | 'ending';
@@ -329,6 +341,11 @@ export interface Timings {
   draftedTokens: number;
   /** Of the drafted tokens, those that then came: each saved a pass. */
   acceptedTokens: number;
+  /**
+   * New workers that went on with the answer after a fault; unset for none. Times are of the whole answer then, and what
+   * is counted of passes and drafts is what the last worker did.
+   */
+  resumed?: number;
 }
 
 /** Milliseconds of a load, measured in the worker. Tokenizer and runtime are made ready while files come. */
@@ -347,7 +364,8 @@ export type ToWorker =
   /**
    * `wasmUrl` is the absolute URL of ONNX Runtime's WebAssembly file. The page gives it because an application's
    * bundler follows the page's assets but not the worker's; `null`: the file that lies beside the worker. `drafts`
-   * unset: tokens are drafted. `cache` unset: `auto`.
+   * unset: tokens are drafted. `cache` unset: `auto`. `answered`: choices that the engine's earlier workers have given
+   * whole, which the scripted backend does not give again; unset in its first one.
    */
   | {
       type: 'load';
@@ -356,6 +374,7 @@ export type ToWorker =
       wasmUrl: string | null;
       drafts?: boolean;
       cache?: CacheChoice;
+      answered?: number;
     }
   | { type: 'generate'; request: number; job: GenerateJob }
   /** The output of `choice` counts up to its token `at` (exclusive): a stop string, the end of the first call. */
@@ -369,11 +388,14 @@ export type ToWorker =
   | { type: 'close' };
 
 export type FromWorker =
+  /** The worker holds this Web Lock for as long as it lives: one that is ended from outside says nothing. */
+  | { type: 'alive'; lock: string }
   | { type: 'progress'; progress: LoadProgress }
   | { type: 'loaded'; model: ModelReport; device: DeviceReport; table: TokenTable; timings: LoadTimings }
   /** A new device after a loss; nothing else of `loaded` changes. */
   | { type: 'device'; device: DeviceReport }
-  | { type: 'state'; request: number; state: RequestState; done?: number; total?: number }
+  /** While prefilling: tokens of the prompt that are read, all of them, and those that earlier requests had read. */
+  | { type: 'state'; request: number; state: RequestState; done?: number; total?: number; cached?: number }
   | { type: 'encoded'; request: number; promptTokenIds: Uint32Array; prompt: string }
   | { type: 'started'; request: number; promptTokenIds: Uint32Array; prompt: string; seed: number }
   /** Of the prompt's tokens, the first aside, which follows nothing. Before the answer. */

@@ -103,7 +103,7 @@ async function startModel(
       vocabularySize,
       contextLength,
     };
-    const turns = new ScriptedTurns(message.backend.turns, scripted);
+    const turns = new ScriptedTurns(message.backend.turns, scripted, message.answered);
     createBackend = async () => new ScriptedBackend(turns, scripted);
   } else if (message.backend.kind === 'web-llm') {
     createBackend = () => mlc!.createBackend(vocabularySize, onProgress, signal);

@@ -1,4 +1,5 @@
 import { serializeError, WorkerError } from '../src/errors.ts';
+import { hold } from '../src/locks.ts';
 import type { FromWorker, ToWorker } from '../src/protocol.ts';
 import { startService } from './start.ts';
 
@@ -12,6 +13,12 @@ interface WorkerScope {
 const scope = self as unknown as WorkerScope;
 
 const service = startService((message) => scope.postMessage(message));
+
+// Without a secure context there are no locks, and nothing tells the page of a worker that was ended from outside.
+if (navigator.locks) {
+  const lock = `tokenprism worker ${crypto.randomUUID()}`;
+  void hold(lock).then(() => scope.postMessage({ type: 'alive', lock }));
+}
 
 scope.onmessage = (event) => service.receive(event.data);
 scope.onmessageerror = () => {

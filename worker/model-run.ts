@@ -9,6 +9,14 @@ import type { GpuRow } from './sampling/gpu/reducer.ts';
 import { GpuSampler } from './sampling/gpu/sampler.ts';
 import { logprobsOfRow, logprobsOnGpu } from './sampling/logprobs.ts';
 
+/** How a run waits for its calls. */
+export interface RunPace {
+  /** Waits for a call to the backend, and not beyond its loss. */
+  step<Result>(promise: Promise<Result>): Promise<Result>;
+  /** Between two pieces of what is read; rejects where the request is over. */
+  checkpoint(): Promise<void>;
+}
+
 /**
  * The sequence of one request and the logits of its last position. Drafts are read ahead: their logits are there when
  * their tokens come, and what has not come is cut off before anything else is read.
@@ -28,7 +36,7 @@ export class ModelRun {
   failed = false;
   readonly #prefixes: PrefixCache;
   readonly #backend: Backend;
-  readonly #step: <Result>(promise: Promise<Result>) => Promise<Result>;
+  readonly #pace: RunPace;
   readonly #costs: Costs | null;
   #sequence: KnownSequence | null = null;
   #logits: Logits | null = null;
@@ -41,16 +49,11 @@ export class ModelRun {
   #goingOn: number | null = null;
 
   /** @param costs are told how long passes take; `null` where nothing is drafted */
-  constructor(
-    prefixes: PrefixCache,
-    prompt: Uint32Array,
-    step: <Result>(promise: Promise<Result>) => Promise<Result>,
-    costs: Costs | null = null,
-  ) {
+  constructor(prefixes: PrefixCache, prompt: Uint32Array, pace: RunPace, costs: Costs | null = null) {
     this.#prefixes = prefixes;
     this.#backend = prefixes.backend;
     this.prompt = prompt;
-    this.#step = step;
+    this.#pace = pace;
     this.#costs = costs;
   }
 
@@ -87,7 +90,7 @@ export class ModelRun {
     const { canTruncate, report } = this.#backend;
     if (!sequence || !canTruncate || report.decode === 'captured') return null;
     if (count * sequence.bytes > prefixBudget) return null;
-    const fork = new ModelRun(this.#prefixes, this.prompt, this.#step, this.#costs);
+    const fork = new ModelRun(this.#prefixes, this.prompt, this.#pace, this.#costs);
     try {
       await this.#guard(async () => {
         fork.#sequence = await sequence.copy(this.#backend, this.prompt.length - 1);
@@ -148,6 +151,7 @@ export class ModelRun {
     while (rest.length > prefillPiece) {
       this.counts.forwards++;
       await this.#forward(rest.splice(0, prefillPiece), 0);
+      await this.#pace.checkpoint();
     }
     this.counts.forwards++;
     await this.#readWith(rest, draft);
@@ -289,7 +293,7 @@ export class ModelRun {
 
   async #guard<Result>(call: () => Promise<Result>): Promise<Result> {
     try {
-      return await this.#step(call());
+      return await this.#pace.step(call());
     } catch (thrown) {
       const isOfRequest = thrown instanceof BadRequestError || thrown instanceof InvalidLogitsError;
       if (!isOfRequest) this.failed = true;

@@ -1,13 +1,7 @@
 import { BadRequestError, serializeError } from '../src/errors.ts';
-import type {
-  ChoiceEnd,
-  EndReason,
-  FromWorker,
-  GenerateJob,
-  RequestState,
-  TokenLogprobs,
-} from '../src/protocol.ts';
+import type { EndReason, FromWorker, GenerateJob, RequestState, TokenLogprobs } from '../src/protocol.ts';
 import type { PrefixCache } from './cache/prefix.ts';
+import { Choice } from './choice.ts';
 import { type Drafter, freely } from './drafts/drafter.ts';
 import { EndTokens } from './end-tokens.ts';
 import type { ChoiceConstraint } from './grammar/constraint.ts';
@@ -28,16 +22,8 @@ const transitions: Record<RequestState, readonly RequestState[]> = {
   ending: [],
 };
 
-/** One choice of the answer as far as it has come. */
-interface Choice {
-  tokens: number;
-  /** All that was sent, also behind `cutAt`. */
-  ids: number[];
-  /** The output counts up to here; set by the page. */
-  cutAt: number;
-  reason: EndReason | null;
-}
-
+/** Tokens that are repeated between two looks at what the page says. */
+const repeatedPiece = 64;
 /** Tokens that a choice writes before another one has its turn. */
 const turnTokens = 8;
 
@@ -57,6 +43,15 @@ interface AnswerContext {
   constrain: Awaited<ReturnType<Model['constraints']['prepare']>>;
   ends: EndTokens;
   limit: number;
+  /** Choices that are written at the same time. */
+  open: number;
+}
+
+/** What the tokens of one choice come from. */
+interface Writing {
+  sampler: AnySampler;
+  constraint: ChoiceConstraint | null;
+  drafter: Drafter | null;
 }
 
 /** Ends the run of a request that was aborted; never leaves this file. */
@@ -93,12 +88,10 @@ export class GenerateRequest {
     this.number = number;
     this.#job = job;
     this.#post = post;
-    this.#choices = Array.from({ length: job.choices }, () => ({
-      tokens: 0,
-      ids: [],
-      cutAt: Infinity,
-      reason: null,
-    }));
+    this.#choices = Array.from(
+      { length: job.choices },
+      (_, index) => new Choice(index, job.resume?.choices[index]),
+    );
     let reject: (error: Error) => void = () => {};
     const promise = new Promise<never>((_, rejectPromise) => {
       reject = rejectPromise;
@@ -120,10 +113,7 @@ export class GenerateRequest {
 
   /** The output of `choice` counts up to its token `at`. Also for a choice that has ended, while the request lives. */
   cut(choice: number, at: number): void {
-    const entry = this.#choices[choice];
-    if (!entry || !Number.isInteger(at) || at < 0) return;
-    entry.cutAt = Math.min(entry.cutAt, at);
-    if (entry.reason !== null && entry.cutAt < entry.tokens) this.#endChoice(entry, 'cut');
+    this.#choices[choice]?.cut(at);
   }
 
   /** Ends the request with an error, whatever it is doing. */
@@ -150,8 +140,11 @@ export class GenerateRequest {
     this.#enter('rendering');
     this.#clock.mark('rendering');
     const sampling = resolveSampling(this.#job.sampling, model.report.defaults);
-    const seed = sampling.seed ?? freshSeed();
-    const prompt = model.template.render(this.#job);
+    const { resume } = this.#job;
+    const seed = resume?.seed ?? sampling.seed ?? freshSeed();
+    const rendered = model.template.render(this.#job);
+    // What the model wrote in the history may have been known in its own tokens when the answer began.
+    const prompt = resume ? { ...rendered, ids: resume.promptTokenIds } : rendered;
     this.#promptLength = prompt.ids.length;
     if (prompt.ids.length === 0) {
       throw new BadRequestError('The prompt has no tokens; the model needs one at least to go on from.', {
@@ -171,27 +164,36 @@ export class GenerateRequest {
     const limit = Math.min(room, this.#job.maxTokens ?? room);
     const ends = new EndTokens({ ...this.#job, eosTokenIds: model.report.eosTokenIds });
     await this.#checkpoint();
-    this.#post({
-      type: 'started',
-      request: this.number,
-      // A copy, so that whoever posts may transfer it.
-      promptTokenIds: prompt.ids.slice(),
-      prompt: prompt.text,
-      seed,
+    if (!resume) {
+      this.#post({
+        type: 'started',
+        request: this.number,
+        // A copy, so that whoever posts may transfer it.
+        promptTokenIds: prompt.ids.slice(),
+        prompt: prompt.text,
+        seed,
+      });
+    }
+    const open = this.#choices.filter((choice) => {
+      const over = resume ? choice.over(ends, limit) : null;
+      if (over) choice.end(over);
+      return !over;
     });
+    if (open.length === 0) return;
 
     const constrain = await this.#step(model.constraints.prepare(this.#job, prompt.ids));
     const prefixes = await this.#step(acquire());
     this.#enter('prefilling');
     this.#clock.mark('prefill');
     const step = <Result>(promise: Promise<Result>) => this.#step(promise);
-    const run = new ModelRun(prefixes, prompt.ids, step, model.drafts?.costs ?? null);
+    const checkpoint = () => this.#checkpoint();
+    const run = new ModelRun(prefixes, prompt.ids, { step, checkpoint }, model.drafts?.costs ?? null);
     const runs: Runs = { first: run, isTaken: false, all: [run] };
     try {
       this.#cachedTokens = await run.open(this.#job.promptLogprobs);
       if (this.#job.promptLogprobs) await this.#scorePrompt(run, model.report);
-      const context = { model, prefixes, sampling, seed, constrain, ends, limit };
-      await takeTurns(this.#choices.map((choice, index) => this.#answer(runs, index, choice, context)));
+      const context = { model, prefixes, sampling, seed, constrain, ends, limit, open: open.length };
+      await takeTurns(open.map((choice, place) => this.#answer(runs, place, choice, context)));
     } catch (thrown) {
       outcome.backendFailed = runs.all.some(({ failed }) => failed);
       throw thrown;
@@ -206,15 +208,19 @@ export class GenerateRequest {
     }
   }
 
-  /** One choice, which rests now and then for the others to go on. */
+  /**
+   * One choice, which rests now and then for the others to go on.
+   *
+   * @param place among those that are written; the first one reads the prompt
+   */
   async *#answer(
     runs: Runs,
-    index: number,
+    place: number,
     choice: Choice,
-    { model, prefixes, sampling, seed, constrain, ends, limit }: AnswerContext,
+    { model, prefixes, sampling, seed, constrain, ends, limit, open }: AnswerContext,
   ): AsyncGenerator<void, void> {
-    const others = this.#choices.length - 1;
-    let run = index > 0 ? await runs.first.fork(others) : null;
+    const others = open - 1;
+    let run = place > 0 ? await runs.first.fork(others) : null;
     if (run) runs.all.push(run);
     else {
       while (runs.isTaken) yield;
@@ -223,38 +229,37 @@ export class GenerateRequest {
     }
     const { prompt } = run;
     const drafter = run.canDraft ? (model.drafts?.follow(prompt) ?? null) : null;
-    const begin = (unread: number) =>
-      drafter?.draft({
+    const begin = (unread: number) => {
+      // How an answer begins that goes on is known.
+      if (!drafter || choice.tokens > 0) return [];
+      return drafter.draft({
         unread,
         room: limit - 1,
         ends: (id) => ends.ends(id),
         readsForced: false,
         ahead: freely,
-      }) ?? [];
-    if (index > 0) await this.#repeatPrompt(run, begin);
+      });
+    };
+    if (place > 0) await this.#repeatPrompt(run, begin);
     else await this.#prefill(run, begin);
     const { report } = prefixes.backend;
     const { logitBias: bias, logprobs = null } = this.#job;
     const sampler = samplerFor(prefixes.backend, {
       options: sampling,
       seed,
-      stream: index,
+      stream: choice.index,
       prompt,
       bias,
       reads: logprobs !== null,
     });
     const constraint = constrain?.() ?? null;
+    const writing = { sampler, constraint, drafter };
     // After the first rest it is known whether the others have runs of their own.
     const rests = () =>
       others > 0 && report.decode !== 'captured' && (choice.tokens === turnTokens || runs.all.length > 1);
     try {
-      yield* this.#decode(
-        run,
-        index,
-        choice,
-        { sampler, constraint, drafter, ends, limit, rests },
-        model.report,
-      );
+      await this.#repeat(choice, writing);
+      yield* this.#decode(run, choice, { ...writing, ends, limit, rests }, model.report);
     } finally {
       constraint?.dispose();
       model.drafts?.remember(prompt, choice.ids);
@@ -274,8 +279,9 @@ export class GenerateRequest {
 
   async #prefill(run: ModelRun, draft: (unread: number) => number[]): Promise<void> {
     const total = run.prompt.length;
+    const cached = this.#cachedTokens;
     const report = (done: number) =>
-      this.#post({ type: 'state', request: this.number, state: 'prefilling', done, total });
+      this.#post({ type: 'state', request: this.number, state: 'prefilling', done, total, cached });
     while (run.length < total) {
       await this.#checkpoint();
       if (run.length > 0) report(run.length);
@@ -298,9 +304,22 @@ export class GenerateRequest {
     }
   }
 
+  /** Brings sampler and grammar to where they were behind the tokens of an earlier worker. */
+  async #repeat({ ids }: Choice, { sampler, constraint, drafter }: Writing): Promise<void> {
+    for (const [at, id] of ids.entries()) {
+      if (at % repeatedPiece === 0) await this.#checkpoint();
+      if ((constraint?.forced() ?? null) === null) sampler.repeat(id);
+      else {
+        sampler.take(id);
+        if ((this.#job.logprobs ?? null) === null) this.#clock.forced();
+      }
+      constraint?.accept(id);
+      drafter?.take(id);
+    }
+  }
+
   async *#decode(
     run: ModelRun,
-    index: number,
     choice: Choice,
     {
       sampler,
@@ -309,10 +328,7 @@ export class GenerateRequest {
       ends,
       limit,
       rests,
-    }: {
-      sampler: AnySampler;
-      constraint: ChoiceConstraint | null;
-      drafter: Drafter | null;
+    }: Writing & {
       ends: EndTokens;
       limit: number;
       /** Now and then other choices have their turn. */
@@ -322,7 +338,7 @@ export class GenerateRequest {
   ): AsyncGenerator<void, void> {
     const { logprobs: toldTokens = null } = this.#job;
     /** Tokens that the model has not read yet: the last one, and those that were forced behind it. */
-    let unread: number[] = [];
+    let unread = [...choice.ids];
     const draft = () =>
       drafter?.draft({
         unread: unread.length,
@@ -334,7 +350,7 @@ export class GenerateRequest {
     let reason: EndReason | null = limit === 0 ? 'length' : null;
     while (reason === null) {
       await this.#checkpoint();
-      if (choice.tokens >= choice.cutAt) break;
+      if (choice.isCut) break;
       const forced = constraint?.forced() ?? null;
       let id = forced;
       const logprobs: TokenLogprobs[] = [];
@@ -363,11 +379,11 @@ export class GenerateRequest {
       constraint?.accept(id);
       drafter?.take(id);
       unread.push(id);
-      const from = choice.tokens++;
-      choice.ids.push(id);
+      const from = choice.tokens;
+      choice.take(id);
       this.#clock.token();
       const told = toldTokens === null ? {} : { logprobs };
-      this.#post({ type: 'tokens', request: this.number, choice: index, from, ids: [id], ...told });
+      this.#post({ type: 'tokens', request: this.number, choice: choice.index, from, ids: [id], ...told });
       if (ends.ends(id)) {
         // The grammar has ended with an EOS only.
         if (eosTokenIds.includes(id)) constraint?.finish();
@@ -378,16 +394,8 @@ export class GenerateRequest {
         yield;
       }
     }
-    this.#endChoice(choice, reason ?? 'cut');
+    choice.end(reason ?? 'cut');
     await run.truncate(this.#promptLength + choice.tokens);
-  }
-
-  #endChoice(choice: Choice, reason: EndReason): void {
-    choice.reason = reason;
-    if (choice.cutAt < choice.tokens || reason === 'cut') {
-      choice.reason = 'cut';
-      choice.tokens = Math.min(choice.tokens, choice.cutAt);
-    }
   }
 
   /** Lets messages in, then stops an aborted request. */
@@ -420,11 +428,7 @@ export class GenerateRequest {
       this.#post({ type: 'failed', request: this.number, error: serializeError(error) });
       return;
     }
-    const choices: ChoiceEnd[] = this.#choices.map(({ tokens, reason }, choice) => ({
-      choice,
-      reason: reason ?? 'abort',
-      completionTokens: tokens,
-    }));
+    const choices = this.#choices.map(({ told }) => told);
     const completionTokens = choices.reduce((sum, choice) => sum + choice.completionTokens, 0);
     this.#post({
       type: 'done',

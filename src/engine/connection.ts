@@ -6,6 +6,7 @@ import {
   type TokenprismError,
   WorkerError,
 } from '../errors.ts';
+import { whenReleased } from '../locks.ts';
 import type {
   BackendChoice,
   CacheChoice,
@@ -34,6 +35,7 @@ export interface LoadJob {
   wasmUrl: string | null;
   drafts?: boolean;
   cache?: CacheChoice;
+  answered?: number;
 }
 
 export interface ConnectionEvents {
@@ -74,6 +76,8 @@ export class Connection {
   #load: Pending<Loaded> | null = null;
   #broken: TokenprismError | null = null;
   #onClosed: (() => void) | null = null;
+  /** Ends the watch over the worker's life. */
+  readonly #ended = new AbortController();
 
   constructor(port: WorkerPort, events: ConnectionEvents = {}) {
     this.#port = port;
@@ -88,6 +92,11 @@ export class Connection {
   /** Why the worker is of no more use; `null` while it is. */
   get broken(): TokenprismError | null {
     return this.#broken;
+  }
+
+  /** The worker is of no more use for a reason that a request has met: as if it had died. */
+  abandon(error: TokenprismError): void {
+    this.#break(error);
   }
 
   /** Loads the model. Rejects with the reason, and ends the worker, where that fails or `signal` aborts. */
@@ -153,6 +162,7 @@ export class Connection {
       this.#onClosed = resolve;
     });
     this.#fail(new EngineClosedError('The engine was closed; make a new one with createEngine().'));
+    this.#ended.abort();
     this.#port.postMessage({ type: 'close' });
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<void>((resolve) => {
@@ -166,6 +176,9 @@ export class Connection {
   #receive(message: FromWorker): void {
     if (this.#broken && message.type !== 'closed') return;
     switch (message.type) {
+      case 'alive':
+        void this.#watch(message.lock);
+        return;
       case 'progress':
         this.#events.onProgress?.(message.progress);
         return;
@@ -209,9 +222,16 @@ export class Connection {
     this.#encodings.delete(request);
   }
 
+  /** A worker that is ended from outside, as browsers do for want of memory, sends no message and fires no event. */
+  async #watch(lock: string): Promise<void> {
+    if (!(await whenReleased(lock, this.#ended.signal))) return;
+    this.#break(new WorkerError('The worker was ended from outside.', { code: 'worker_ended' }));
+  }
+
   /** The worker cannot be trusted any more: everything open fails, and it is ended. */
   #break(error: TokenprismError): void {
     if (this.#broken) return;
+    this.#ended.abort();
     this.#port.terminate?.();
     this.#fail(error);
     this.#events.onBroken?.(error);
@@ -237,7 +257,7 @@ function crashed(event: Event): WorkerError {
   const what = 'message' in event && typeof event.message === 'string' ? event.message : '';
   return new WorkerError(
     what
-      ? `The worker crashed: ${what}. The next request starts a new one.`
+      ? `The worker crashed: ${what}.`
       : 'The worker could not be started. Check that its script is served with a JavaScript media type, and ' +
           "that the page's content security policy allows it (worker-src).",
     { code: 'worker_crashed' },

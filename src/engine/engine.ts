@@ -7,15 +7,10 @@ import type { TextCompletions } from '../chat/text-completions.ts';
 import type { AppliedTemplate, DetokenizeParams, Tokenized, TokenizeParams, Tokens } from '../chat/tokens.ts';
 import type { ChatCompletionCreateParams } from '../chat/types.ts';
 import { Vocabulary } from '../detokenizer/vocabulary.ts';
-import {
-  DeviceLostError,
-  deserializeError,
-  EngineClosedError,
-  serializeError,
-  TokenprismError,
-} from '../errors.ts';
+import { deserializeError, EngineClosedError, serializeError, TokenprismError } from '../errors.ts';
 import type { DeviceReport, LoadTimings, ModelReport, PromptJob } from '../protocol.ts';
-import { Connection, type EncodedPrompt, type GpuMemory } from './connection.ts';
+import { Connection, type EncodedPrompt, type GpuMemory, type LoadJob } from './connection.ts';
+import { OpenRequests } from './open-requests.ts';
 import { type CheckedOptions, checkOptions, type EngineOptions } from './options.ts';
 import { ProgressSum } from './progress.ts';
 
@@ -23,9 +18,9 @@ export type EngineStatus =
   /** The first load. */
   | 'loading'
   | 'ready'
-  /** The device or the worker was lost; the next request brings up a new one. */
+  /** The device or the worker was lost, and a new worker comes up: answers go on in it, new requests wait for it. */
   | 'recovering'
-  /** The worker crashed or could not be brought up again; the next request tries once more. */
+  /** The worker was lost while nothing ran, or could not be brought up again; the next request tries once more. */
   | 'failed'
   | 'closed';
 
@@ -38,8 +33,10 @@ export interface EngineState {
   format: FormatReport;
   /** Milliseconds of the last load; `ready` is from the start of the worker until requests could be made. */
   load: LoadTimings & { ready: number };
-  /** What the engine failed with, while `status` is `failed`. */
+  /** What the engine failed with or recovers from, while `status` is `failed` or `recovering`. */
   error: TokenprismError | null;
+  /** Workers that came up in place of a lost one. */
+  recoveries: number;
 }
 
 /** A loaded worker with what belongs to it. */
@@ -132,7 +129,9 @@ class EngineCore implements CompletionsHost {
   #session: Session;
   #status: EngineStatus = 'ready';
   #error: TokenprismError | null = null;
-  /** The reload after a crash, while it runs; requests that come meanwhile share it. */
+  #recoveries = 0;
+  readonly #requests = new OpenRequests();
+  /** The way to a new worker, while it lasts; requests that come meanwhile share it. */
   #restart: Promise<void> | null = null;
   readonly #closing = new AbortController();
   #closed: Promise<void> | null = null;
@@ -144,7 +143,8 @@ class EngineCore implements CompletionsHost {
 
   get state(): EngineState {
     const { model, device, format, load } = this.#session;
-    return { status: this.#status, model, device, format: format.report, load, error: this.#error };
+    const [status, error, recoveries] = [this.#status, this.#error, this.#recoveries];
+    return { status, model, device, format: format.report, load, error, recoveries };
   }
 
   get context(): RequestContext {
@@ -191,21 +191,12 @@ class EngineCore implements CompletionsHost {
 
   ready(): Promise<void> | null {
     if (this.#status === 'closed') return Promise.reject(engineClosed());
-    if (this.#status === 'failed') this.#restart ??= this.#reload();
+    if (this.#status === 'failed') this.#recover(this.#error!);
     return this.#restart;
   }
 
   generate(job: Parameters<Connection['generate']>[0], listener: GenerationListener): Generation {
-    return this.#session.connection.generate(job, {
-      message: (message) => {
-        if (message.type === 'tokens' && this.#status === 'recovering') this.#set('ready');
-        listener.message(message);
-      },
-      fail: (error) => {
-        if (error instanceof DeviceLostError && this.#status === 'ready') this.#set('recovering');
-        listener.fail(error);
-      },
-    });
+    return this.#requests.start(this.#session.connection, job, listener);
   }
 
   async encode(job: PromptJob): Promise<EncodedPrompt> {
@@ -223,6 +214,8 @@ class EngineCore implements CompletionsHost {
       this.#set('closed');
       this.#closing.abort();
       this.#closed = this.#session.connection.close();
+      // Those between two workers.
+      this.#requests.fail(engineClosed());
     }
     return this.#closed;
   }
@@ -232,26 +225,55 @@ class EngineCore implements CompletionsHost {
     if (this.#status !== 'closed') this.#set('ready');
   }
 
-  broken(error: TokenprismError): void {
-    if (this.#status !== 'closed') this.#set('failed', error);
+  /** The worker is of no more use. One that has not come up yet fails its load instead. */
+  broken(connection: Connection, error: TokenprismError): void {
+    if (this.#status === 'closed' || connection !== this.#session.connection) return;
+    this.#requests.charge(error);
+    if (this.#requests.isEmpty) this.#set('failed', error);
+    else this.#recover(error);
   }
 
-  async #reload(): Promise<void> {
-    this.#set('recovering');
-    try {
-      const session = await openSession(this.#options, () => this, this.#closing.signal);
-      if (this.#closing.signal.aborted) {
-        await session.connection.close();
-        throw engineClosed();
-      }
-      this.#session = session;
-      this.#set('ready');
-    } catch (error) {
-      if (this.#closing.signal.aborted) throw engineClosed();
-      this.#set('failed', asTokenprismError(error));
-      throw error;
-    } finally {
+  #recover(cause: TokenprismError): void {
+    this.#restart = this.#bringUp(cause).finally(() => {
       this.#restart = null;
+    });
+    // The state tells it where nobody waits.
+    this.#restart.catch(() => {});
+  }
+
+  /** The model as it was loaded first, whatever its repository has got meanwhile. */
+  #sameAgain(): Partial<LoadJob> {
+    const { model } = this.#options.job;
+    const { revision } = this.#session.model;
+    const { answered } = this.#requests;
+    return model.kind === 'hub' && revision ? { answered, model: { ...model, revision } } : { answered };
+  }
+
+  /** Starts new workers, until one goes on with the open requests or none of them is left. */
+  async #bringUp(cause: TokenprismError): Promise<void> {
+    const { signal } = this.#closing;
+    this.#set('recovering', cause);
+    for (;;) {
+      try {
+        await sleep(this.#requests.pause, signal);
+        const session = await openSession(this.#options, () => this, signal, this.#sameAgain());
+        if (signal.aborted) {
+          await session.connection.close();
+          throw engineClosed();
+        }
+        this.#session = session;
+        this.#recoveries++;
+        this.#set('ready');
+        this.#requests.resume(session.connection);
+        return;
+      } catch (thrown) {
+        if (signal.aborted) throw engineClosed();
+        const error = asTokenprismError(thrown);
+        this.#requests.chargeAll(cause, error);
+        if (!this.#requests.isEmpty) continue;
+        this.#set('failed', error);
+        throw error;
+      }
     }
   }
 
@@ -270,23 +292,42 @@ function asTokenprismError(error: unknown): TokenprismError {
   return error instanceof TokenprismError ? error : deserializeError(serializeError(error));
 }
 
-/** Starts a worker and loads the model in it. `core` is asked for once the worker has news after the load. */
+/** Waits, until `signal` aborts at most. */
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (milliseconds === 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal.addEventListener('abort', end);
+  });
+}
+
+/**
+ * Starts a worker and loads the model in it. `core` is asked for once the worker has news after the load.
+ *
+ * @param again what a worker in place of another one is told beside the options
+ */
 async function openSession(
   options: CheckedOptions,
   core: () => EngineCore | null,
   signal: AbortSignal | null,
+  again: Partial<LoadJob> = {},
 ): Promise<Session> {
   const start = performance.now();
   const progress = new ProgressSum();
   // What needs a model comes while the model does.
   const parts = Promise.all([import('../chat/format.ts'), import('../chat/request.ts')]);
   parts.catch(() => {});
-  const connection = new Connection(options.createWorker(), {
+  const connection: Connection = new Connection(options.createWorker(), {
     onProgress: (step) => options.onProgress?.(progress.add(step)),
     onDevice: (device) => core()?.deviceChanged(device),
-    onBroken: (error) => core()?.broken(error),
+    onBroken: (error) => core()?.broken(connection, error),
   });
-  const { model, device, table, timings } = await connection.load(options.job, signal);
+  const { model, device, table, timings } = await connection.load({ ...options.job, ...again }, signal);
   try {
     const vocabulary = new Vocabulary(table);
     const [{ chooseFormat }, { prepareRequest }] = await parts;

@@ -1,6 +1,6 @@
 import { EngineUnavailableError } from '../errors.ts';
 import { errorBody } from '../http/errors.ts';
-import { whenReleased } from './locks.ts';
+import { whenReleased } from '../locks.ts';
 import type { FromEngine, Head, RequestMessage, ToEngine } from './messages.ts';
 
 /** Where an answer streams from. */

@@ -1,9 +1,9 @@
 /** The service worker's part: requests below a path of the origin are answered by the engine that some tab has. */
 import { BadRequestError, EngineUnavailableError, TokenprismError } from '../errors.ts';
 import { errorResponse } from '../http/errors.ts';
+import { type HeldLock, hold } from '../locks.ts';
 import { checkBasePath, isBelow } from './base-path.ts';
 import { type Answer, exchange, type Front } from './exchange.ts';
-import { type HeldLock, hold } from './locks.ts';
 import {
   type AbortMessage,
   abortHeader,

@@ -1,7 +1,7 @@
 import { BadRequestError, TokenprismError } from '../errors.ts';
+import { hold } from '../locks.ts';
 import { isBelow } from './base-path.ts';
 import { chooseHost, type Host } from './host.ts';
-import { hold } from './locks.ts';
 import {
   type AbortMessage,
   abortHeader,

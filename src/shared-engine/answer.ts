@@ -1,5 +1,5 @@
 import { errorResponse } from '../http/errors.ts';
-import { whenReleased } from '../service-worker/locks.ts';
+import { whenReleased } from '../locks.ts';
 import type { FromEngine, Head, SentRequest, ToEngine } from '../service-worker/messages.ts';
 
 /** The engine, as far as it is needed here. */

@@ -1,6 +1,6 @@
 import type { EngineProgress } from '../engine/options.ts';
 import { ServiceWorkerError } from '../errors.ts';
-import { whenReleased } from '../service-worker/locks.ts';
+import { whenReleased } from '../locks.ts';
 import type { FromEngine, SentRequest } from '../service-worker/messages.ts';
 import { PortRequest } from './answer.ts';
 import type { FromSharedWorker, SharedOptions, ToSharedWorker } from './messages.ts';

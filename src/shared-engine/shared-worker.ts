@@ -5,7 +5,7 @@
 import { findAdapter } from '../../worker/backends/onnx/device.ts';
 import { startService } from '../../worker/start.ts';
 import { openEngine } from '../engine/engine.ts';
-import { hold, whenReleased } from '../service-worker/locks.ts';
+import { hold, whenReleased } from '../locks.ts';
 import { workerLock } from '../service-worker/messages.ts';
 import { EngineServer } from './engine-server.ts';
 import { InProcessWorker } from './in-process-worker.ts';

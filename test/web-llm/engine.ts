@@ -133,18 +133,20 @@ export async function startWebLlm(
   current = runtime;
   const library = { ...(await importPackage()) };
   given.change?.(library);
-  const worker = new InProcessWorker((message, onProgress, signal) =>
-    loadModel(message, onProgress, signal, {
-      fetch: async (url) => {
-        const bytes = files[new URL(String(url)).pathname.split('/').pop()!];
-        if (bytes instanceof Uint8Array) return new Response(Uint8Array.from(bytes));
-        return new Response(null, { status: 404 });
-      },
-      ...nothingKept,
-      wasm: { url: 'http://models.test/unused.wasm' },
-      importModule: async () => library,
-    }),
-  );
+  const startWorker = () =>
+    new InProcessWorker((message, onProgress, signal) =>
+      loadModel(message, onProgress, signal, {
+        fetch: async (url) => {
+          const bytes = files[new URL(String(url)).pathname.split('/').pop()!];
+          if (bytes instanceof Uint8Array) return new Response(Uint8Array.from(bytes));
+          return new Response(null, { status: 404 });
+        },
+        ...nothingKept,
+        wasm: { url: 'http://models.test/unused.wasm' },
+        importModule: async () => library,
+      }),
+    );
+  const workers: InProcessWorker[] = [];
   const engine = await createEngine({
     backend: 'web-llm',
     model: folder,
@@ -154,9 +156,13 @@ export async function startWebLlm(
       modelLib: 'http://models.test/model.wasm',
       ...given.options?.webLlm,
     },
-    worker: () => worker as unknown as Worker,
+    worker: () => {
+      const worker = startWorker();
+      workers.push(worker);
+      return worker as unknown as Worker;
+    },
   });
-  return { engine, log, worker };
+  return { engine, log, worker: workers[0]! };
 }
 
 /** Written answers, one a turn, each ended by an EOS. */

@@ -77,6 +77,12 @@ export class DrawnSampler {
     return temperature === 0 ? best : drawFromRow(adjusted, adjusted[best]!, this.#options, point);
   }
 
+  /** A token that was drawn before counts as part of the answer, and its random number as used. */
+  repeat(id: number): void {
+    this.#random.next();
+    this.take(id);
+  }
+
   /** A token that was not drawn counts as part of the answer too. */
   take(id: number): void {
     this.#adjustments.take(id);

@@ -46,6 +46,12 @@ export class Sampler {
     return id;
   }
 
+  /** A token that was drawn before counts as part of the answer, and its random number as used. */
+  repeat(id: number): void {
+    if (this.#options.temperature !== 0) this.#random.next();
+    this.take(id);
+  }
+
   /** A token that was not drawn counts as part of the answer too. */
   take(id: number): void {
     this.#adjustments.take(id);

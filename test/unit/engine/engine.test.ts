@@ -25,10 +25,11 @@ async function start(options: EngineOptions = {}) {
 
 /** Answers the first request of `worker`, once it has come. */
 async function reply(worker: FakeWorker, text: string): Promise<void> {
-  while (worker.requests.length === 0) await new Promise((resolve) => setTimeout(resolve));
+  while (worker.requests.length === 0) await turn();
   worker.reply(worker.requests[0]!, text);
 }
 
+const turn = () => new Promise((resolve) => setTimeout(resolve));
 const ask = (engine: Engine) => engine.chat.completions.create({ messages });
 
 describe('createEngine', () => {
@@ -96,23 +97,48 @@ describe('createEngine', () => {
     expect((await answer).choices[0]?.message).toMatchObject({ reasoning: 'Hm.', content: null });
   });
 
-  it('recovers from a crash with a new worker', async () => {
+  it('goes on with open requests in a new worker, in their order, with all that has come', async () => {
     const { engine, workers, worker } = await start();
     const states: string[] = [];
     engine.addEventListener('state', () => states.push(engine.state.status));
-    const lost = ask(engine);
-    while (worker.requests.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    const first = ask(engine);
+    const second = ask(engine);
+    while (worker.requests.length < 2) await turn();
+    worker.reply(worker.requests[0]!, 'al', { isOpen: true });
     worker.crash('boom');
-    await expect(lost).rejects.toMatchObject({ name: 'WorkerError' });
+    expect(engine.state).toMatchObject({
+      status: 'recovering',
+      error: { name: 'WorkerError', message: expect.stringContaining('boom') },
+    });
+    const third = ask(engine);
+    while (workers.length < 2 || workers[1]!.requests.length < 3) await turn();
+    const [, next] = workers as [FakeWorker, FakeWorker];
+    expect(next.received[0]).toMatchObject({ type: 'load', answered: 0 });
+    const jobs = next.received.flatMap((message) => (message.type === 'generate' ? [message.job] : []));
+    expect(jobs[0]!.resume).toEqual({
+      promptTokenIds: Uint32Array.of(65),
+      seed: 1,
+      choices: [{ ids: [97, 108], cutAt: null }],
+    });
+    expect(jobs.slice(1).map(({ resume }) => resume)).toEqual([undefined, undefined]);
+    next.reply(next.requests[0]!, 'l</think>', { from: 2 });
+    for (const request of next.requests.slice(1)) next.reply(request, 'back');
+    const answers = await Promise.all([first, second, third]);
+    expect(answers.map(({ choices }) => choices[0]!.message.reasoning)).toEqual(['all', 'back', 'back']);
+    expect(engine.state).toMatchObject({ status: 'ready', error: null, recoveries: 1 });
+    expect(states).toEqual(['recovering', 'ready']);
+  });
+
+  it('comes back from a crash in idleness with the next request', async () => {
+    const { engine, workers, worker } = await start();
+    worker.crash('boom');
     expect(engine.state).toMatchObject({ status: 'failed', error: { name: 'WorkerError' } });
     const answer = ask(engine);
-    const other = ask(engine);
-    while (workers.length < 2) await new Promise((resolve) => setTimeout(resolve));
-    while (workers[1]!.requests.length < 2) await new Promise((resolve) => setTimeout(resolve));
-    for (const request of workers[1]!.requests) workers[1]!.reply(request, 'back');
-    await Promise.all([answer, other]);
-    expect(workers).toHaveLength(2);
-    expect(states).toEqual(['failed', 'recovering', 'ready']);
+    expect(engine.state.status).toBe('recovering');
+    while (workers.length < 2) await turn();
+    await reply(workers[1]!, 'back');
+    await answer;
+    expect(engine.state.status).toBe('ready');
   });
 
   it('stays closed when it is closed while a new worker comes up, whenever that is', async () => {
@@ -121,7 +147,7 @@ describe('createEngine', () => {
       worker.crash('boom');
       const answer = ask(engine);
       const outcome = expect(answer).rejects.toMatchObject({ name: 'EngineClosedError' });
-      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      for (let passed = 0; passed < turns; passed++) await Promise.resolve();
       await engine.close();
       await outcome;
       expect(engine.state.status).toBe('closed');
@@ -141,28 +167,48 @@ describe('createEngine', () => {
     expect(engine.state.status).toBe('failed');
     workers.push = make;
     const answer = ask(engine);
-    while (workers.length < 3) await new Promise((resolve) => setTimeout(resolve));
+    while (workers.length < 3) await turn();
     await reply(workers[2]!, 'ok');
     await answer;
     expect(engine.state.status).toBe('ready');
   });
 
-  it('shows a lost device until there is a new one', async () => {
-    const { engine, worker } = await start();
+  it('leaves a worker whose device is lost while a request runs, and takes a device that it gets in idleness', async () => {
+    const { engine, workers, worker } = await start();
     const lost = ask(engine);
-    while (worker.requests.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    while (worker.requests.length === 0) await turn();
     const error = { name: 'DeviceLostError' as const, message: 'gone', status: 503, code: null, param: null };
     worker.emit({ type: 'failed', request: worker.requests[0]!, error });
-    await expect(lost).rejects.toMatchObject({ name: 'DeviceLostError' });
-    expect(engine.state.status).toBe('recovering');
-    worker.emit({ type: 'device', device: { ...device, reason: 'new' } });
+    expect(engine.state).toMatchObject({ status: 'recovering', error: { name: 'DeviceLostError' } });
+    expect(worker.terminated).toBe(true);
+    while (workers.length < 2) await turn();
+    await reply(workers[1]!, 'ok');
+    await lost;
+    workers[1]!.emit({ type: 'device', device: { ...device, reason: 'new' } });
     expect(engine.state).toMatchObject({ status: 'ready', device: { reason: 'new' } });
+  });
+
+  it('forgets a request that is aborted between two workers, and fails those that are there when it is closed', async () => {
+    const { engine, workers, worker } = await start();
+    const controller = new AbortController();
+    const left = engine.chat.completions.create({ messages }, { signal: controller.signal });
+    const other = ask(engine);
+    while (worker.requests.length < 2) await turn();
+    worker.crash('boom');
+    controller.abort();
+    await expect(left).rejects.toMatchObject({ name: 'AbortError' });
+    while (workers.length < 2 || workers[1]!.requests.length < 1) await turn();
+    expect(workers[1]!.requests).toHaveLength(1);
+    workers[1]!.crash('boom');
+    const outcome = expect(other).rejects.toMatchObject({ name: 'EngineClosedError' });
+    await engine.close();
+    await outcome;
   });
 
   it('closes once, fails what is open and takes nothing more', async () => {
     const { engine, worker } = await start();
     const open = ask(engine);
-    while (worker.requests.length === 0) await new Promise((resolve) => setTimeout(resolve));
+    while (worker.requests.length === 0) await turn();
     const closing = engine.close();
     await expect(open).rejects.toMatchObject({ name: 'EngineClosedError' });
     await closing;

@@ -52,20 +52,31 @@ export class FakeWorker extends EventTarget implements WorkerPort {
     return this.received.flatMap((message) => (message.type === 'generate' ? [message.request] : []));
   }
 
-  /** Answers a request with the letters of `text`, one token each, and an end of sequence. */
-  reply(request: number, text: string): void {
-    const ids = [...text].map((letter) => letter.charCodeAt(0));
-    this.emit(
-      { type: 'started', request, promptTokenIds: Uint32Array.of(65), prompt: 'A', seed: 1 },
-      { type: 'tokens', request, choice: 0, from: 0, ids: [...ids, endOfSequence] },
-      {
-        type: 'done',
-        request,
-        choices: [{ choice: 0, reason: 'eos', completionTokens: ids.length + 1 }],
-        usage: { promptTokens: 1, cachedTokens: 0, completionTokens: ids.length + 1 },
-        timings,
-      },
+  /**
+   * Answers a request with the letters of `text`, one token each, and an end of sequence.
+   *
+   * @param from tokens that an earlier worker has sent
+   * @param isOpen the answer does not end here
+   */
+  reply(request: number, text: string, { from = 0, isOpen = false } = {}): void {
+    const letters = text.split(/(<[^>]*>)|/).filter((token) => token);
+    const ids = letters.map((letter) =>
+      added.includes(letter) ? 128 + added.indexOf(letter) : letter.charCodeAt(0),
     );
+    const sent = isOpen ? ids : [...ids, endOfSequence];
+    if (from === 0) {
+      this.emit({ type: 'started', request, promptTokenIds: Uint32Array.of(65), prompt: 'A', seed: 1 });
+    }
+    this.emit({ type: 'tokens', request, choice: 0, from, ids: sent });
+    if (isOpen) return;
+    const completionTokens = from + sent.length;
+    this.emit({
+      type: 'done',
+      request,
+      choices: [{ choice: 0, reason: 'eos', completionTokens }],
+      usage: { promptTokens: 1, cachedTokens: 0, completionTokens },
+      timings,
+    });
   }
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { WorkerPort } from '../../../src/engine/connection.ts';
-import type { ScriptedTurn, ToWorker } from '../../../src/protocol.ts';
+import type { FromWorker, ScriptedTurn, ToWorker } from '../../../src/protocol.ts';
 import type { Drafts } from '../../../worker/drafts/drafts.ts';
 import { loadModel } from '../../../worker/load.ts';
 import { type LoadModel, Service } from '../../../worker/service.ts';
@@ -11,13 +11,19 @@ import { scriptedModel } from '../worker/scripted.ts';
 /** A worker that runs in this process; what crosses is cloned as between threads. */
 export class InProcessWorker extends EventTarget implements WorkerPort {
   readonly received: ToWorker[] = [];
+  /** Sees each message before it arrives at the page. */
+  onSend: (message: FromWorker) => void = () => {};
+  #isEnded = false;
   readonly #service: Service;
 
   constructor(load: LoadModel) {
     super();
     this.#service = new Service((message) => {
       const data = structuredClone(message);
-      setImmediate(() => this.dispatchEvent(new MessageEvent('message', { data })));
+      setImmediate(() => {
+        if (!this.#isEnded) this.onSend(data);
+        if (!this.#isEnded) this.dispatchEvent(new MessageEvent('message', { data }));
+      });
     }, load);
   }
 
@@ -26,12 +32,23 @@ export class InProcessWorker extends EventTarget implements WorkerPort {
     this.received.push(copy);
     setImmediate(() => this.#service.receive(copy));
   }
+
+  terminate(): void {
+    this.#isEnded = true;
+    this.#service.receive({ type: 'close' });
+  }
+
+  /** As a worker that throws: nothing of it arrives any more. */
+  crash(): void {
+    this.#isEnded = true;
+    this.dispatchEvent(Object.assign(new Event('error'), { message: 'boom' }));
+  }
 }
 
 /** With a model whose answers are written down. */
 export const scriptedWorker = (turns: ScriptedTurn[]) =>
-  new InProcessWorker(async () => {
-    const model = scriptedModel(turns);
+  new InProcessWorker(async ({ answered }) => {
+    const model = scriptedModel(turns, answered);
     return { model, backend: await model.createBackend() };
   });
 

@@ -220,13 +220,18 @@ describe('an event stream', () => {
   });
 
   it('ends in an error object without [DONE] where the answer breaks off', async () => {
-    const { engine } = await serveTurns([{ text: 'One two three four five six.', loseDeviceAt: 4 }]);
+    const { engine } = await serveTurns([
+      {
+        text: 'One two three four five six.',
+        error: { name: 'InvalidLogitsError', message: 'no number', at: 4 },
+      },
+    ]);
     const response = await engine.fetch(url, post({ messages, stream: true }));
     expect(response.status).toBe(200);
     const data = dataOf(await response.text());
     expect(data.length).toBeGreaterThan(2);
     expect(JSON.parse(data.at(-1)!)).toMatchObject({
-      error: { type: 'server_error', message: expect.stringContaining('device'), param: null },
+      error: { type: 'server_error', message: 'no number', param: null },
     });
   });
 });

@@ -137,8 +137,10 @@ describe('the default policy', () => {
     expect(server.posts).toHaveLength(2);
   });
 
-  test('gives on a request whose device was lost before its answer began, without a seam', async () => {
-    const { hybrid } = await hybridOf({ turn: { text: here, loseDeviceAt: 0 } });
+  test('gives on a request that failed before its answer began, without a seam', async () => {
+    const { hybrid } = await hybridOf({
+      turn: { text: here, error: { name: 'InvalidLogitsError', message: 'no number', at: 0 } },
+    });
     const { chunks, error } = await streamed(hybrid);
     expect(error).toBeNull();
     expect(shapes(chunks)).toEqual(['role', 'reasoning', 'content', '']);
@@ -146,9 +148,11 @@ describe('the default policy', () => {
   });
 
   test('leaves a stream that has begun with the engine that began it', async () => {
-    const { hybrid, server } = await hybridOf({ turn: { text: here, loseDeviceAt: 8 } });
+    const { hybrid, server } = await hybridOf({
+      turn: { text: here, error: { name: 'InvalidLogitsError', message: 'no number', at: 8 } },
+    });
     const { chunks, error } = await streamed(hybrid);
-    expect(error).toMatchObject({ name: 'DeviceLostError' });
+    expect(error).toMatchObject({ name: 'InvalidLogitsError' });
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBeNull();
     expect(server.posts).toEqual([]);
   });
@@ -174,7 +178,7 @@ describe('the default policy', () => {
 
   test('ends with the failure of the engine that was asked last', async () => {
     const { hybrid } = await hybridOf({
-      turn: { text: here, loseDeviceAt: 0 },
+      turn: { text: here, error: { name: 'InvalidLogitsError', message: 'no number', at: 0 } },
       answer: refusal(500, 'Out of order'),
     });
     const error = await said(hybrid).catch((thrown: unknown) => thrown);
@@ -189,7 +193,7 @@ describe('a policy of its own', () => {
   test('is told the request, the engines and what failed', async () => {
     const seen: ChoiceFacts[] = [];
     const { hybrid } = await hybridOf({
-      turn: { text: here, loseDeviceAt: 0 },
+      turn: { text: here, error: { name: 'InvalidLogitsError', message: 'no number', at: 0 } },
       choose: async (facts) => {
         seen.push(facts);
         return facts.failed ? 'remote' : 'local';
@@ -198,16 +202,16 @@ describe('a policy of its own', () => {
     expect(await said(hybrid, { model: 'scripted' })).toBe('There.');
     expect(seen).toMatchObject([
       { body: { model: 'scripted' }, local: { status: 'ready' }, remote: { status: 'ready' }, failed: null },
-      { failed: { side: 'local', error: { name: 'DeviceLostError' } } },
+      { failed: { side: 'local', error: { name: 'InvalidLogitsError' } } },
     ]);
   });
 
   test('may leave it at a failure', async () => {
     const { hybrid, server } = await hybridOf({
-      turn: { text: here, loseDeviceAt: 0 },
+      turn: { text: here, error: { name: 'InvalidLogitsError', message: 'no number', at: 0 } },
       choose: ({ failed }) => (failed ? null : 'local'),
     });
-    await expect(said(hybrid)).rejects.toMatchObject({ name: 'DeviceLostError' });
+    await expect(said(hybrid)).rejects.toMatchObject({ name: 'InvalidLogitsError' });
     expect(server.requests).toEqual([]);
   });
 

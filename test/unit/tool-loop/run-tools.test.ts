@@ -1,7 +1,7 @@
 /** The loop on a real engine whose answers are written down, its worker in this process. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import { BadRequestError, DeviceLostError, RequestAbortedError } from '../../../src/errors.ts';
+import { BadRequestError, InvalidLogitsError, RequestAbortedError } from '../../../src/errors.ts';
 import { runTools, tool } from '../../../src/tool-loop/run-tools.ts';
 import type { ToolRunResult } from '../../../src/tool-loop/types.ts';
 import { messages, serveTurns, weatherCall } from '../http/engine.ts';
@@ -225,10 +225,13 @@ describe('an abort', () => {
 
 describe('errors', () => {
   it('of the engine end the run, in the loop and in its result, with the whole rounds kept', async () => {
-    const { engine } = await serveTurns([`${thought}${weatherCall}`, { text: answer, loseDeviceAt: 4 }]);
+    const { engine } = await serveTurns([
+      `${thought}${weatherCall}`,
+      { text: answer, error: { name: 'InvalidLogitsError', message: 'no number', at: 4 } },
+    ]);
     const run = runTools(engine, { messages, tools: [noting([])] });
-    await expect(collect(run)).rejects.toBeInstanceOf(DeviceLostError);
-    await expect(run.result()).rejects.toBeInstanceOf(DeviceLostError);
+    await expect(collect(run)).rejects.toBeInstanceOf(InvalidLogitsError);
+    await expect(run.result()).rejects.toBeInstanceOf(InvalidLogitsError);
     expect(run.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
   });
 

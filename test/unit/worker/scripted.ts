@@ -18,15 +18,19 @@ export const contextLength = 256;
 const files = tinyFiles();
 export const { tokenizer, template } = promptOf(files);
 
-/** A model whose answers are written down, with the embedded model's tokenizer and template. */
-export function scriptedModel(turns: ScriptedTurn[]): Model {
+/**
+ * A model whose answers are written down, with the embedded model's tokenizer and template.
+ *
+ * @param answered of the turns, those that earlier workers have given; unset in the first one
+ */
+export function scriptedModel(turns: ScriptedTurn[], answered?: number): Model {
   const scripted: ScriptedModel = {
     encode: (text) => tokenizer.encode(text),
     eosTokenId,
     vocabularySize: 2048,
     contextLength,
   };
-  const scripts = new ScriptedTurns(turns, scripted);
+  const scripts = new ScriptedTurns(turns, scripted, answered);
   const table = buildTokenTable(tokenizer, files.tokenizerJson);
   const written = new WrittenOutputs(table);
   const eosTokenIds = [eosTokenId, 2039];

@@ -28,8 +28,12 @@ export class ScriptedTurns {
   readonly #scripts: Script[];
   #next = 0;
 
-  /** @throws ModelLoadError when there are no turns, or ids that the vocabulary does not have */
-  constructor(turns: readonly ScriptedTurn[], model: ScriptedModel) {
+  /**
+   * @param answered turns that were given by earlier workers; unset in the first one. What ended the last worker does not
+   *   come again
+   * @throws ModelLoadError when there are no turns, or ids that the vocabulary does not have
+   */
+  constructor(turns: readonly ScriptedTurn[], model: ScriptedModel, answered?: number) {
     if (turns.length === 0) throw new ModelLoadError('The scripted backend needs at least one turn.');
     this.#scripts = turns.map((turn, index) => {
       const ids = turn.ids ? [...turn.ids] : model.encode(turn.text ?? '');
@@ -43,6 +47,10 @@ export class ScriptedTurns {
       const { delay = 0, firstDelay = delay } = turn;
       return { ids, delay, firstDelay, faults: faultsOf(turn) };
     });
+    if (answered === undefined) return;
+    this.#next = answered;
+    const { faults } = this.#scripts[answered % turns.length]!;
+    for (const [at, fault] of faults) if (!(fault instanceof Error)) faults.delete(at);
   }
 
   take(): Script {

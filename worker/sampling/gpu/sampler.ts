@@ -79,6 +79,12 @@ export class GpuSampler {
     return temperature === 0 || (topK > 0 && topK <= mostCandidates);
   }
 
+  /** A token that was drawn before counts as part of the answer, and its random number as used. */
+  repeat(id: number): void {
+    if (this.#options.temperature !== 0) this.#random.next();
+    this.take(id);
+  }
+
   /** A token that was not drawn counts as part of the answer too. */
   take(id: number): void {
     this.#adjustments.take(id);

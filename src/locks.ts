@@ -1,4 +1,4 @@
-/** Web Locks as signs of life: whoever holds one is there. */
+/** Web Locks as signs of life: whoever holds one is there. Needs a secure context. */
 
 /** A lock that is held. */
 export interface HeldLock {
