@@ -28,7 +28,7 @@ export const GUARD_HEADER = '#guard ';
 export const TOKENS_HEADER = '#tokens ';
 
 /** More rules than this are not compiled within the time that a compile may take; making them takes time, too. */
-const MOST_RULES = 7500;
+const MOST_RULES = 5000;
 
 /**
  * One grammar for one request, built rule by rule. Expressions are strings in the notation of xgrammar; names of
@@ -175,21 +175,22 @@ export class EbnfGrammar {
   }
 
   /**
-   * Makes things that stand beside each other, may begin alike, and have guards of their own: so that all of them can
-   * be followed as one when their texts have ended.
+   * Makes expressions that stand beside each other and begin alike: where they have guards of their own, so that all of
+   * them can be followed as one when their texts have ended.
    */
-  shared<Made>(make: () => Made): Made {
-    const before = this.#isShared;
+  alike<Made>(make: () => Made[], expressionOf: (made: Made) => string): Made[] {
+    const made = make();
+    if (this.#isShared || !made.some((one) => this.#hasGuard(expressionOf(one)))) return made;
     this.#isShared = true;
     try {
       return make();
     } finally {
-      this.#isShared = before;
+      this.#isShared = false;
     }
   }
 
   /** Whether a guard may be called from an expression; of rules that are not defined yet it is not known. */
-  hasGuard(expression: string): boolean {
+  #hasGuard(expression: string): boolean {
     const seen = new Set<string>();
     const waiting = [expression];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -1,7 +1,7 @@
 /** Arguments as keywords of a call in Python: `city="Oslo", days=3`. */
 import { isKeyword } from '../../../src/parser/python-calls.ts';
 import type { EbnfGrammar } from '../ebnf.ts';
-import { commonTypes } from './alternatives.ts';
+import { type Conjunction, commonTypes } from './alternatives.ts';
 import { BareMembers, pythonNotation } from './notation.ts';
 import { objectExpression } from './object-rules.ts';
 import { SchemaDocument, schemaError } from './schema.ts';
@@ -37,11 +37,13 @@ export function keywordsRule(grammar: EbnfGrammar, schema: unknown, options: Val
   });
   const { root } = document;
   const alternatives = root === false ? [] : rules.alternatives(root === true ? [] : [root]);
-  const found = alternatives.flatMap((nodes) => {
+  const write = (nodes: Conjunction) => {
     if (!commonTypes(nodes).includes('object')) return [];
     const shape = objectShape(document, nodes, rules.options.isClosed, rules.report);
     return objectExpression(rules, shape, nodes, keywords)?.expression ?? [];
-  });
+  };
+  const make = () => alternatives.flatMap(write);
+  const found = alternatives.length > 1 ? grammar.alike(make, (expression) => expression) : make();
   if (found.length === 0) {
     if (alternatives.length > 1) rules.unfit = null;
     throw unfitError('arguments', rules);

@@ -35,7 +35,7 @@ export class ParameterTexts {
     const marks = [...this.marks(keys), ...(isToken ? [] : [this.#closer])];
     const avoided = marks.filter((text) => !marks.some((other) => other !== text && text.includes(other)));
     if (isAny && avoided.every((text) => text === this.#closer) && !trimsLineBreaks)
-      return `${this.#grammar.textUntil(this.#closer)}${tail}`;
+      return `${this.#grammar.plain} ${this.#grammar.textUntil(this.#closer)}${tail}`;
     // White space before the closer is the text's own, where it can't be told apart.
     const closer = isAny || isToken ? this.#closer : close.slice(0, start) + this.#closer;
     const patterns = [...avoided.map(escapeRegex), ...(trimsLineBreaks ? ['^\\n', '\\n$'] : [])];
@@ -56,7 +56,7 @@ export class ParameterTexts {
   /** One of some texts, with the closer. */
   words(words: readonly string[], keys: readonly string[]): string {
     const texts = words.map((word) => this.#grammar.literal(this.#written(word, keys)));
-    return `${this.#grammar.rule('words', texts.join(' | '))} ${this.#grammar.markup(this.#style.close)}`;
+    return `${this.#grammar.plain} ${this.#grammar.rule('words', texts.join(' | '))} ${this.#grammar.markup(this.#style.close)}`;
   }
 
   /** A text that is known, as it stands there. */

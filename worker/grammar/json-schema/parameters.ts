@@ -49,15 +49,13 @@ export function parametersRule(
     rules.report({ keyword: 'anyOf', path: options.path });
   }
   const writer = new ParameterWriter(rules, style, closer, view, hasBranches);
-  const found = alternatives.flatMap((nodes) => {
+  const write = (nodes: Conjunction) => {
     if (!commonTypes(nodes).includes('object')) return [];
-    const expression = writer.object(
-      objectShape(document, nodes, rules.options.isClosed, rules.report),
-      schema,
-      nodes,
-    );
-    return expression === null ? [] : [expression];
-  });
+    const shape = objectShape(document, nodes, rules.options.isClosed, rules.report);
+    return writer.object(shape, schema, nodes) ?? [];
+  };
+  const make = () => alternatives.flatMap(write);
+  const found = hasBranches ? grammar.alike(make, (expression) => expression) : make();
   if (found.length === 0) {
     if (alternatives.length > 1) rules.unfit = null;
     if (writer.unwritten === null) throw unfitError('arguments', rules);
@@ -190,7 +188,9 @@ class ParameterWriter {
       // A key that comes twice makes a list of its values.
       if (schemas[0] && elements) this.#rules.report({ keyword: 'type', path: schemas[0].path });
       const seen = parts.length > 0 ? undefined : this.#view.property(schema, freeKey(keys));
-      const written = (isAny ? freeKeys(declared) : [{ language }]).map((key) =>
+      // A first character before the guard would keep it from being followed with others.
+      const isSplit = isAny && !this.#grammar.isShared;
+      const written = (isSplit ? freeKeys(declared) : [{ language }]).map((key) =>
         this.#parameter(key, schemas, keys, seen, false),
       );
       return written.filter((parameter) => parameter !== null);
@@ -428,6 +428,6 @@ class ParameterWriter {
 
   #json(expressions: readonly string[]): string {
     const value = this.#grammar.rule('value', [...new Set(expressions)].join(' | '));
-    return `${value} ${this.#grammar.markup(this.#style.close)}`;
+    return `${this.#grammar.plain} ${value} ${this.#grammar.markup(this.#style.close)}`;
   }
 }

@@ -196,10 +196,8 @@ export class ValueRules {
   }
 
   #branches(nodes: Conjunction): Branch[] {
-    const branches = this.#branchesOnce(nodes);
-    if (this.grammar.isShared || !this.#mayBeginAlike(nodes)) return branches;
-    if (!branches.some(({ expression }) => this.grammar.hasGuard(expression))) return branches;
-    return this.grammar.shared(() => this.#branchesOnce(nodes));
+    const make = () => this.#branchesOnce(nodes);
+    return this.#mayBeginAlike(nodes) ? this.grammar.alike(make, ({ expression }) => expression) : make();
   }
 
   /** Whether there are two ways to begin an object, or a list. */

@@ -99,6 +99,26 @@ describe.each(Object.entries(FAMILIES))('%s', (name, family) => {
     expect(await accepts(object({ flags: { type: 'array' } }), flags + flags)).toBe(false);
   });
 
+  it('follows all branches that begin alike', async () => {
+    const kinds = Array.from({ length: 24 }, (_, index) => index);
+    const value = (index: number) =>
+      [{ type: 'string', maxLength: 4 + index }, { enum: ['abc', index] }, { type: ['string', 'boolean'] }][
+        index % 3
+      ]!;
+    const branch = (index: number) => ({
+      ...object({ a: value(index), b: value(index + 3), kind: { const: `k${index}` } }, ['a', 'b', 'kind']),
+      additionalProperties: false,
+    });
+    const schema = { type: 'object', anyOf: kinds.map(branch) };
+    const text = (index: number, a: string) =>
+      write('a', a, 'text') + write('b', 'abc', 'text') + write('kind', `k${index}`, 'text');
+    const { source } = compile(family, schema);
+    const isAccepted = async (written: string) => (await reads(family.model, source, written)).isAccepted;
+    for (const index of [0, 1, 2, 20, 21, 22, 23]) expect(await isAccepted(text(index, 'abc'))).toBe(true);
+    expect(await isAccepted(text(21, 'a'.repeat(25)))).toBe(true);
+    for (const index of [0, 1, 18, 22]) expect(await isAccepted(text(index, 'a'.repeat(25)))).toBe(false);
+  });
+
   it('holds values to their schemas', async () => {
     const schema = object({
       color: { type: 'string', enum: ['red', 'dark "blue"'] },
