@@ -9,7 +9,7 @@
  * Citation tags are left in the answer. Rests on the chat templates of CohereLabs/c4ai-command-r7b-12-2024 and
  * CohereLabs/command-a-reasoning-08-2025.
  */
-import { CONTENT, DIGITS, type State, type Terminals } from '../parser/format.ts';
+import { type AnswerWriting, CONTENT, DIGITS, type State, type Terminals } from '../parser/format.ts';
 import type { Family, TemplateFacts } from './family.ts';
 import { taggedJson } from './shapes/tagged-json.ts';
 import { thinkTags } from './shapes/think-tags.ts';
@@ -21,7 +21,8 @@ const answerTags: Terminals = {
   ANSWER_START: { text: ['<|START_RESPONSE|>', '<|START_TEXT|>'], token: 'optional' },
   ANSWER_END: { text: ['<|END_RESPONSE|>', '<|END_TEXT|>'], token: 'optional' },
 };
-const answer: State['on'] = {
+const answer: AnswerWriting = { start: '<|START_RESPONSE|>', end: '<|END_RESPONSE|>' };
+const answerEdges: State['on'] = {
   ANSWER_START: { to: CONTENT, do: ['edge'] },
   ANSWER_END: { to: CONTENT, do: ['edge'] },
 };
@@ -39,7 +40,8 @@ export const family: Family = {
         implicitStart: false,
         literalWhenOff: false,
         others: answerTags,
-        contentMarkers: answer,
+        contentMarkers: answerEdges,
+        answer,
       }),
       recognise,
     },
@@ -66,7 +68,8 @@ export const family: Family = {
           trigger: START,
         },
         terminals: answerTags,
-        openers: answer,
+        openers: answerEdges,
+        answer,
       }),
       recognise,
     },

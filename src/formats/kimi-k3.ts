@@ -54,6 +54,7 @@ const answer: AnswerWriting = {
   start: open('response'),
   end: close('response'),
   messageEnd: close('message'),
+  precedesCalls: true,
 };
 const answerEdges: State['on'] = {
   RESPONSE_START: { to: CONTENT, do: ['edge'] },

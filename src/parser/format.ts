@@ -13,10 +13,11 @@ export interface Terminal {
   /**
    * Whether the marker is a token of its own in the family's vocabularies.
    * `required`: always; a vocabulary without it does not belong to this format.
-   * `optional`: where the vocabulary has it. `never`: it is spelled out in ordinary tokens.
+   * `optional`: where the vocabulary has it. `never`: it is spelled out in ordinary tokens. `only`: where the
+   * vocabulary has no token for it, it is text in any spelling.
    * A marker that is a token is recognised by its id only, when ids are given: spelled out, it is text.
    */
-  token: 'required' | 'optional' | 'never';
+  token: 'required' | 'optional' | 'never' | 'only';
 }
 
 export const spellings = ({ text }: Terminal): readonly string[] =>
@@ -194,8 +195,7 @@ export interface CallWriting {
 }
 
 /**
- * Tags that a family puts around its answers. The text stands between the first two, which it may go without, calls
- * behind it.
+ * Tags that a family puts around its answers. The text stands between the first two, which it may go without.
  *
  * ```
  * start text end blockStart … blockEnd messageEnd
@@ -204,7 +204,10 @@ export interface CallWriting {
 export interface AnswerWriting {
   start: string;
   end: string;
-  messageEnd: string;
+  /** Where the message has an end besides that of the turn. */
+  messageEnd?: string;
+  /** Calls stand behind an answer also where they must come; otherwise they come instead of one then. */
+  precedesCalls?: true;
 }
 
 /** Reasoning markers of a family. */

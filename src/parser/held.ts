@@ -45,7 +45,8 @@ export function heldFormat(
   // A message on a channel says what it is.
   if (format.channels) return { ...format, isVerbatim };
   const opener = calls && format.tools ? openerOf(format.tools, names, hasForm) : null;
-  const terminals = { ...format.terminals, ...opener?.terminals };
+  const tags = format.answer ? edgesOf(format.states.thinking[CONTENT]!) : {};
+  const terminals = { ...format.terminals, ...asTokens(format.terminals, tags), ...opener?.terminals };
   const states = (all: States): States => {
     const edges = format.answer ? edgesOf(all[CONTENT]!) : {};
     const content: State = { ...all[CONTENT]!, on: { ...edges, ...opener?.on } };
@@ -66,6 +67,12 @@ export function heldFormat(
     terminals,
     states: { thinking: states(format.states.thinking), plain: states(format.states.plain) },
   };
+}
+
+/** The grammar writes the tags around the answer as tokens only: spelled, they are text. */
+function asTokens(terminals: Terminals, tags: State['on']): Terminals {
+  const names = Object.keys(tags).filter((name) => terminals[name]!.token === 'optional');
+  return Object.fromEntries(names.map((name) => [name, { ...terminals[name]!, token: 'only' as const }]));
 }
 
 /** Transitions of the tags around the answer. */

@@ -23,7 +23,7 @@ export class TokenScanner {
   readonly #vocabulary: TokenReader;
   readonly #detokenizer: { push(id: number): string; flush(): string };
   readonly #markers = new Map<number, { terminal: string; text: string }>();
-  /** The spellings that ids recognise. */
+  /** The spellings that only ids recognise. */
   readonly spellings: ReadonlySet<string>;
   readonly #spelledOut: string[] = [];
   readonly #ends: readonly number[];
@@ -45,11 +45,9 @@ export class TokenScanner {
     for (const [terminal, declared] of Object.entries(terminals)) {
       for (const text of spellings(declared)) {
         const id = declared.token === 'never' ? undefined : vocabulary.idOf(text);
-        if (id === undefined) this.#spelledOut.push(text);
-        else {
-          this.#markers.set(id, { terminal, text });
-          byToken.add(text);
-        }
+        if (id !== undefined) this.#markers.set(id, { terminal, text });
+        if (id !== undefined || declared.token === 'only') byToken.add(text);
+        else this.#spelledOut.push(text);
       }
     }
     this.spellings = byToken;

@@ -98,7 +98,7 @@ function compare(
   checkDemand(
     request,
     // On channels a preamble may stand before the call, and within tags an answer.
-    subject.format.channels !== null || subject.format.answer !== undefined,
+    subject.format.channels !== null || subject.format.answer?.precedesCalls === true,
     message.reasoning ?? null,
     message.content,
     names,

@@ -69,16 +69,17 @@ function readTurn(subject: Subject, request: WalkRequest, text: string): Reading
 /** The tags around an answer are left out, with the white space at them that is not of the answer. */
 function withoutAnswerTags({ format, vocabulary }: Subject, text: string, isVerbatim: boolean): string {
   if (!format.answer) return text;
-  const [start, end, messageEnd] = [format.answer.start, format.answer.end, format.answer.messageEnd].map(
-    (tag) => vocabulary.markup(tag),
-  ) as [string, string, string];
+  const [start, end] = [vocabulary.markup(format.answer.start), vocabulary.markup(format.answer.end)];
+  // Spelled, they are text.
+  if (start === format.answer.start) return text;
+  const messageEnd = vocabulary.markup(format.answer.messageEnd ?? '');
   let rest = text;
   const trimmed = rest.trimStart();
   if (trimmed.startsWith(start)) {
     rest = trimmed.slice(start.length);
     if (!isVerbatim) rest = rest.replace(/^[ \t\n\v\f\r]*/, (space) => space.replace(/[\r\n]/g, ''));
   }
-  if (rest.endsWith(messageEnd)) {
+  if (messageEnd !== '' && rest.endsWith(messageEnd)) {
     rest = rest.slice(0, -messageEnd.length);
     if (!isVerbatim) rest = trimSpaceEnd(rest);
   }

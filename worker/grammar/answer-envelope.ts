@@ -30,7 +30,7 @@ export class AnswerEnvelope {
     this.#grammar = grammar;
     // Where no added token spells them, they can't be told from text.
     this.#answer = answer && grammar.hasToken(answer.start) && grammar.hasToken(answer.end) ? answer : null;
-    const optional = (tag: string | undefined) => (tag === undefined ? '' : `(${grammar.markup(tag)})?`);
+    const optional = (tag: string | undefined) => (tag === undefined ? '""' : `(${grammar.markup(tag)})?`);
     this.#start = optional(this.#answer?.start);
     this.#messageEnd = optional(this.#answer?.messageEnd);
     this.tail = this.#answer && { closer: this.#answer.end, rest: this.#messageEnd };
@@ -41,15 +41,15 @@ export class AnswerEnvelope {
     return this.#answer ? `${this.#start} (${content})` : content;
   }
 
-  /** Calls that must come, behind any text. */
+  /** Calls that must come, behind any text where the family has them there. */
   before(calls: string): string {
-    if (!this.#answer) return calls;
+    if (!this.#answer?.precedesCalls) return calls;
     return `(${this.#start} ${this.#grammar.textUntil(this.#answer.end)})? ${calls} ${this.#messageEnd}`;
   }
 
   /** Calls that come instead of text. */
   withoutText(calls: string): string {
-    if (!this.#answer) return calls;
+    if (!this.#answer?.precedesCalls) return calls;
     return `(${this.#start} ${this.#grammar.markup(this.#answer.end)})? ${calls} ${this.#messageEnd}`;
   }
 
@@ -67,7 +67,7 @@ export class AnswerEnvelope {
       [
         ...calls,
         { opener: end, body: `(${[...called, this.#messageEnd].join(' | ')})` },
-        { opener: messageEnd, body: '""' },
+        ...(messageEnd === undefined ? [] : [{ opener: messageEnd, body: '""' }]),
       ],
       { isOnce: true },
     );

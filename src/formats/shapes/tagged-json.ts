@@ -9,6 +9,7 @@
  * ```
  */
 import {
+  type AnswerWriting,
   type CallWriting,
   CONTENT,
   type State,
@@ -35,6 +36,8 @@ export interface TaggedJson {
   openers?: State['on'];
   /** What may stand between two calls. */
   after?: State['on'];
+  /** Tags around the answer, which `openers` read. */
+  answer?: AnswerWriting;
 }
 
 /** The state in which the JSON is read. */
@@ -58,6 +61,7 @@ export function taggedJson({
   terminals,
   openers,
   after,
+  answer,
 }: TaggedJson): ToolFormat {
   const opener = { CALL_START: { to: CALL, hold: 'any' } } as const;
   // A closing brace too many before the closing marker is a slip of the model, not text.
@@ -76,6 +80,7 @@ export function taggedJson({
     },
     openersInReasoning: opensInReasoning ? ['CALL_START'] : [],
     writing,
+    ...(answer && { answer }),
     states: {
       [CALL]: {
         text: 'call',

@@ -68,7 +68,7 @@ const HEADER = '<|channel|>commentary to=$1 <|constrain|>json';
 
 /** Models whose calls no format here reads. */
 const UNREAD: Readonly<Record<string, string>> = {
-  cohere: 'Elements of Command models to come: what is published writes JSON between action tags.',
+  cohere: 'Elements named `cofl:` of models behind Command 4: for them no format is written.',
 };
 
 /** Outputs that only the reference admits. */
