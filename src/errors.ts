@@ -74,7 +74,10 @@ export class RequestAbortedError extends TokenprismError {
   override readonly status = 499;
 }
 
-/** The GPU device was lost while the request ran. The next request works on a new device. */
+/**
+ * The GPU device was lost while the request ran, ran out of memory or reported an error, and new ones did not help: the
+ * engine had gone on with the answer some times. The next request tries again.
+ */
 export class DeviceLostError extends TokenprismError {
   override name = 'DeviceLostError' as const;
   override readonly status = 503;
@@ -104,7 +107,7 @@ export class InvalidLogitsError extends TokenprismError {
   override readonly status = 500;
 }
 
-/** The worker died or broke its protocol. */
+/** The worker died or broke its protocol, and so did the ones that came in its place; or it did not start at all. */
 export class WorkerError extends TokenprismError {
   override name = 'WorkerError' as const;
   override readonly status = 500;

@@ -34,6 +34,8 @@ export class ModelRun {
   readonly counts = { forwards: 0, drafted: 0, accepted: 0 };
   /** Whether the backend, and not the request, is at fault for the error that was thrown. */
   failed = false;
+  /** Whether numbers came out of what was read that are none. */
+  isWrong = false;
   readonly #prefixes: PrefixCache;
   readonly #backend: Backend;
   readonly #pace: RunPace;
@@ -250,13 +252,14 @@ export class ModelRun {
     });
   }
 
-  /** Leaves what was read to later requests. */
+  /** Leaves what was read to later requests, unless it may be wrong. */
   close(): void {
     this.#releaseLogits();
     const sequence = this.#sequence;
     if (!sequence) return;
     sequence.forget(this.length);
-    this.#prefixes.giveBack(sequence);
+    if (this.isWrong) sequence.close();
+    else this.#prefixes.giveBack(sequence);
     this.#sequence = null;
   }
 
@@ -295,7 +298,8 @@ export class ModelRun {
     try {
       return await this.#pace.step(call());
     } catch (thrown) {
-      const isOfRequest = thrown instanceof BadRequestError || thrown instanceof InvalidLogitsError;
+      this.isWrong ||= thrown instanceof InvalidLogitsError;
+      const isOfRequest = thrown instanceof BadRequestError || this.isWrong;
       if (!isOfRequest) this.failed = true;
       throw thrown;
     }

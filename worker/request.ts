@@ -201,6 +201,8 @@ export class GenerateRequest {
       this.#clock.ran(runs.all.map(({ counts }) => counts));
       // The first choice is the one that a conversation goes on with: what is given back last is kept longest.
       for (const each of runs.all.reverse()) each.close();
+      // Where they came from they would come again.
+      if (runs.all.some(({ isWrong }) => isWrong)) prefixes.clear();
       for (const { ids, tokens } of this.#choices) {
         const isEnded = tokens > 0 && ends.ends(ids[tokens - 1]!);
         model.template.remember(prompt, ids.slice(0, isEnded ? tokens - 1 : tokens));

@@ -104,6 +104,7 @@ export class Service {
         await backend.close();
         return;
       }
+      await checkAlive(backend);
       this.#model = model;
       this.#adopt(backend);
       const { table } = model;
@@ -171,6 +172,7 @@ export class Service {
     if (this.#backend && this.#prefixes) return this.#prefixes;
     await this.#releasing;
     const backend = await model.createBackend();
+    await checkAlive(backend);
     const prefixes = this.#adopt(backend);
     this.#post({ type: 'device', device: backend.report });
     return prefixes;
@@ -210,4 +212,10 @@ export class Service {
     }
     this.#post({ type: 'closed' });
   }
+}
+
+/** Throws where the backend's device has gone while it was made. */
+async function checkAlive({ lost }: Backend): Promise<void> {
+  const error = await Promise.race([lost, null]);
+  if (error) throw error;
 }

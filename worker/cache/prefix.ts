@@ -71,6 +71,11 @@ export class PrefixCache {
     this.#evict(this.#budget, 1);
   }
 
+  /** Closes all that are kept: what they hold may be wrong. */
+  clear(): void {
+    for (const sequence of this.#kept.splice(0)) sequence.close();
+  }
+
   #dropDead(): void {
     const dead = this.#kept.filter(({ isSound }) => !isSound);
     for (const sequence of dead) {

@@ -398,6 +398,38 @@ describe('faults', () => {
     expect(counts).toMatchObject({ backends: 2, closedBackends: 1 });
   });
 
+  it('what gave no numbers is not read on from by later requests, and nor is what was kept beside it', async () => {
+    let isWrong = false;
+    const { bench, counts } = wrapped((backend) => {
+      const spoilt = (sequence: Sequence): Sequence => ({
+        ...sequence,
+        get length() {
+          return sequence.length;
+        },
+        forward: async (ids, rows) => {
+          const logits = await sequence.forward(ids, rows);
+          if (!isWrong) return logits;
+          return { ...logits, read: async () => new Float32Array(backend.width).fill(Number.NaN) };
+        },
+      });
+      return {
+        open: async () => spoilt(await backend.open()),
+        copy: async (sequence, length) => spoilt(await backend.copy(sequence, length)),
+      };
+    });
+    bench.generate(1);
+    await bench.done(1);
+    isWrong = true;
+    bench.generate(2, { messages: [{ role: 'user', content: 'Another one' }], choices: 2 });
+    expect(await bench.failed(2)).toMatchObject({ name: 'InvalidLogitsError' });
+    isWrong = false;
+    expect(counts.sequences).toBeGreaterThan(1);
+    expect(counts.closedSequences).toBe(counts.sequences);
+    bench.generate(3);
+    expect((await bench.done(3)).usage.cachedTokens).toBe(0);
+    expect(counts.backends).toBe(1);
+  });
+
   it('logits without a number end the request, not with a token', async () => {
     const { bench } = wrapped((backend) => ({
       open: async () => {

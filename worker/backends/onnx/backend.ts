@@ -112,6 +112,7 @@ async function tryWebGpu(
         if ((options.sampling ?? (isSoftware ? 'cpu' : 'gpu')) === 'gpu') {
           await backend.sampleOnGpu(options.vocabularySize);
         }
+        own.trust();
         return backend;
       }
       fault = found;
@@ -148,7 +149,7 @@ export class OnnxBackend implements Backend {
     this.report = { ...report, sampling: 'cpu' };
     this.capacity = session.capacity;
     this.width = session.graph.width;
-    this.lost = session.gpu?.lost ?? new Promise(() => {});
+    this.lost = session.gpu?.fault ?? new Promise(() => {});
   }
 
   /**
@@ -183,7 +184,7 @@ export class OnnxBackend implements Backend {
     const { gpu, graph } = this.#session;
     if (!gpu) return;
     const size = Math.min(vocabularySize, this.width);
-    const explain = (thrown: unknown) => explainFailure(thrown, gpu.lost);
+    const explain = (thrown: unknown) => explainFailure(thrown, gpu.fault);
     let reducer: RowReducer | null = null;
     let fault: string | null;
     try {

@@ -70,6 +70,13 @@ export interface OwnDevice {
   memory(): GpuMemory;
   /** Resolves when the device goes without `destroy` having been called; never otherwise. */
   lost: Promise<DeviceLostError>;
+  /** Resolves when the device is of no more use: lost, or {@link trust}ed and at fault. */
+  fault: Promise<DeviceLostError>;
+  /**
+   * From now on an error that the device reports is a fault: the command that it concerns was dropped, and nothing else
+   * tells. Before, a self-test looks at what was computed.
+   */
+  trust(): void;
   /** The intended end. */
   destroy(): void;
 }
@@ -105,9 +112,16 @@ export async function openDevice(adapter: GPUAdapter, subgroupsFrom: number): Pr
       const detail = info.message ? `: ${info.message}` : '';
       resolve(
         new DeviceLostError(
-          `The GPU device was lost (${info.reason})${detail}. The next request uses a new device; if this repeats, the model may need more memory than the GPU has.`,
+          `The GPU device was lost (${info.reason})${detail}. If this repeats, the model may need more memory than the GPU has.`,
         ),
       );
+    });
+  });
+  let isTrusted = false;
+  const fault = new Promise<DeviceLostError>((resolve) => {
+    void lost.then(resolve);
+    device.addEventListener('uncapturederror', ({ error }) => {
+      if (isTrusted && !isIntended) resolve(faultOf(error));
     });
   });
   return {
@@ -115,11 +129,28 @@ export async function openDevice(adapter: GPUAdapter, subgroupsFrom: number): Pr
     hasSubgroups,
     memory,
     lost,
+    fault,
+    trust: () => {
+      isTrusted = true;
+    },
     destroy: () => {
       isIntended = true;
       device.destroy();
     },
   };
+}
+
+function faultOf(error: GPUError): DeviceLostError {
+  const { message } = error;
+  return error instanceof GPUOutOfMemoryError
+    ? new DeviceLostError(
+        `The GPU is out of memory (${message}): the device is given up. If this repeats, the model needs more memory than the GPU has.`,
+        { code: 'gpu_out_of_memory' },
+      )
+    : new DeviceLostError(
+        `The GPU reports an error (${message}): what it computes can't be trusted, and the device is given up.`,
+        { code: 'gpu_error' },
+      );
 }
 
 /** Counts what is alive on a device. WebGPU does not say, and a leak shows nowhere else. */

@@ -48,7 +48,7 @@ export class TensorLogits implements Logits {
       try {
         return await this.#gpu.reader.read(this.#tensor.gpuBuffer as unknown as GPUBuffer, index);
       } catch (thrown) {
-        throw await explainFailure(thrown, this.#gpu.lost);
+        throw await explainFailure(thrown, this.#gpu.fault);
       }
     }
     const data = this.#tensor.data as Float32Array | Uint16Array;

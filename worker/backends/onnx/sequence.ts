@@ -198,7 +198,7 @@ export class CachedSequence implements Sequence {
   }
 
   async #explain(thrown: unknown): Promise<Error> {
-    const error = await explainFailure(thrown, this.#session.gpu?.lost ?? null);
+    const error = await explainFailure(thrown, this.#session.gpu?.fault ?? null);
     if (error instanceof TokenprismError) return error;
     return new TokenprismError(`The model failed to compute: ${error.message}`, {
       cause: thrown,

@@ -76,7 +76,7 @@ export class DeviceWatch {
       this.#isLost = true;
       this.#lose(
         new DeviceLostError(
-          `The GPU device of web-llm was lost (${reason})${message ? `: ${message}` : ''}. The next request uses a new device; if this repeats, the model may need more memory than the GPU has.`,
+          `The GPU device of web-llm was lost (${reason})${message ? `: ${message}` : ''}. If this repeats, the model may need more memory than the GPU has.`,
         ),
       );
     });
