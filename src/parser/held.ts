@@ -8,7 +8,7 @@
  *                                   ^^^^^^^^^^^  the only opener
  * ```
  *
- * Tags around the answer are written by the grammar, and stay what they are.
+ * Tags around the answer stay what they are: free text may have them, and a form where the grammar writes them.
  */
 import { withUnclosed } from './compose.ts';
 import {
@@ -45,10 +45,11 @@ export function heldFormat(
   // A message on a channel says what it is.
   if (format.channels) return { ...format, isVerbatim };
   const opener = calls && format.tools ? openerOf(format.tools, names, hasForm) : null;
+  const hasTags = format.answer !== undefined || (calls && !hasForm);
   const tags = format.answer ? edgesOf(format.states.thinking[CONTENT]!) : {};
   const terminals = { ...format.terminals, ...asTokens(format.terminals, tags), ...opener?.terminals };
   const states = (all: States): States => {
-    const edges = format.answer ? edgesOf(all[CONTENT]!) : {};
+    const edges = hasTags ? edgesOf(all[CONTENT]!) : {};
     const content: State = { ...all[CONTENT]!, on: { ...edges, ...opener?.on } };
     const reasoning = all[REASONING];
     return withUnclosed(
@@ -78,7 +79,7 @@ function asTokens(terminals: Terminals, tags: State['on']): Terminals {
 /** Transitions of the tags around the answer. */
 function edgesOf({ on }: State): State['on'] {
   const isEdge = (entry: State['on'][string]) =>
-    transitionsOf(entry).every(({ do: actions }) => actions?.includes('edge'));
+    transitionsOf(entry).some(({ do: actions }) => actions?.includes('edge'));
   return Object.fromEntries(Object.entries(on).filter(([, entry]) => isEdge(entry)));
 }
 

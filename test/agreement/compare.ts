@@ -3,6 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { createOutputParser } from '../../src/chat/output-parser.ts';
 import type { ChatCompletionChoice } from '../../src/chat/types.ts';
+import { CONTENT, spellings } from '../../src/parser/format.ts';
 import { distinct, isElementOf } from './element-reading.ts';
 import { type ReadCall, type Reading, read } from './reading.ts';
 import type { WalkRequest } from './request.ts';
@@ -74,9 +75,13 @@ function compare(
   add: Add,
 ): void {
   const { message } = choice;
-  // Where blocks meet, layout is not told apart from text here.
-  const shown = (text: string | null) =>
-    subject.format.channels ? (text?.replace(/\s+/g, ' ').trim() ?? '') || null : text;
+  const tags = spelledTags(subject);
+  // Where blocks meet, and at tags that are spelled in text, layout is not told apart from text here.
+  const shown = (text: string | null) => {
+    if (text === null || (!subject.format.channels && tags.length === 0)) return text;
+    const plain = tags.reduce((rest, tag) => rest.replaceAll(tag, ' '), text);
+    return plain.replace(/\s+/g, ' ').trim() || null;
+  };
   for (const [field, expected, got] of [
     ['reasoning', reading.reasoning, message.reasoning ?? null],
     ['content', reading.content, message.content],
@@ -106,6 +111,17 @@ function compare(
   );
   const finish = names.length > 0 ? 'tool_calls' : 'stop';
   if (choice.finish_reason !== finish) add('finish_reason', finish, choice.finish_reason);
+}
+
+/** Tags around an answer that any text may spell. */
+function spelledTags({ format, vocabulary }: Subject): string[] {
+  if (format.answer || format.channels) return [];
+  const entries = Object.entries(format.states.thinking[CONTENT]!.on);
+  const edges = entries.filter(([, entry]) =>
+    [entry].flat().some(({ do: actions }) => actions?.includes('edge')),
+  );
+  const texts = edges.flatMap(([terminal]) => spellings(format.terminals[terminal]!));
+  return texts.filter((text) => !vocabulary.added.has(text));
 }
 
 /** What the mode asks for, whatever was written. */

@@ -123,6 +123,23 @@ describe('an output that a grammar led', () => {
     });
   });
 
+  it.each([
+    ['hunyuan_a13b', '<answer>\nTwelve.\n</answer>'],
+    ['ernie45', '</think>\n<response>\nTwelve.\n</response>\n'],
+    ['apriel', '[BEGIN FINAL RESPONSE]\nTwelve.\n[END FINAL RESPONSE]'],
+  ])('has no tags around its text that are spelled: %s', async (format, text) => {
+    const free = { calls: true, content: false };
+    const parser = await createOutputParser({
+      reasoningParser: format,
+      toolParser: format,
+      tools,
+      grammar: free,
+    });
+    for (const character of text) parser.feed({ text: character });
+    parser.finish('stop');
+    expect(parser.choice.message.content).toBe('Twelve.');
+  });
+
   it('has no calls where the grammar writes content', async () => {
     const text = '{"name": "f", "parameters": {}}';
     expect(await read('llama3_json', text, { calls: false, content: true })).toEqual({
