@@ -114,6 +114,7 @@ export const family: Family = {
           arguments: {
             open: argumentStart,
             escapeKey: escaped,
+            keyEnds: ['"', SEP],
             close: close('argument'),
             separator: '',
             avoid: () => [close('call'), close('tools'), ARGUMENT],

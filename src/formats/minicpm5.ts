@@ -20,6 +20,7 @@ const PARAMETER = '<param name="';
 const PARAMETER_END = '</param>';
 const PARAMETERS_START = [PARAMETER, "<param name='", '<paramname="', "<paramname='"];
 const NAME_END = '">';
+const NAME_ENDS = [NAME_END, "'>"];
 const CDATA_START = '<![CDATA[';
 const CDATA_END = ']]>';
 
@@ -52,7 +53,7 @@ export const family: Family = {
           FUNCTION_END: { text: FUNCTION_END, token: 'never' },
           PARAMETER_START: { text: PARAMETERS_START, token: 'never' },
           PARAMETER_END: { text: PARAMETER_END, token: 'never' },
-          NAME_END: { text: [NAME_END, "'>"], token: 'never' },
+          NAME_END: { text: NAME_ENDS, token: 'never' },
           CDATA_START: { text: CDATA_START, token: 'never' },
           CDATA_END: { text: CDATA_END, token: 'never' },
           ...Object.fromEntries(
@@ -71,7 +72,9 @@ export const family: Family = {
             open: (key) => `${PARAMETER}${key}${NAME_END}`,
             close: PARAMETER_END,
             separator: '',
-            avoid: () => [FUNCTION_END, ...PARAMETERS_START, CDATA_START, ...Object.keys(ENTITIES)],
+            keyEnds: NAME_ENDS,
+            avoid: () => [FUNCTION_END, CDATA_START, ...Object.keys(ENTITIES)],
+            avoidAtLineStart: PARAMETERS_START,
             verbatim: { start: CDATA_START, end: CDATA_END },
             trimsLineBreaks: true,
             wrapperKeys: WRAPPERS,

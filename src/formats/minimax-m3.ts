@@ -94,6 +94,7 @@ export const family: Family = {
             open: (key) => `${OPEN}${key}>`,
             close: CLOSE,
             separator: '',
+            keyEnds: ['>'],
             avoid: () => [OPEN, ...INVOKES, INVOKE_END, BLOCK_START, BLOCK_END],
             elements: { item: ITEM, closeEnd: '>' },
           },

@@ -23,6 +23,7 @@ const INVOKE = '<steptml:invoke name="';
 const INVOKE_END = '</steptml:invoke>';
 const PARAMETER = '<steptml:parameter name="';
 const PARAMETER_END = '</steptml:parameter>';
+const NAME_END = '">';
 
 const BLOCK = 'BLOCK';
 const NAME = 'NAME';
@@ -51,7 +52,7 @@ export const family: Family = {
           INVOKE_END: { text: INVOKE_END, token: 'never' },
           PARAMETER_START: { text: PARAMETER, token: 'never' },
           PARAMETER_END: { text: PARAMETER_END, token: 'never' },
-          NAME_END: { text: '">', token: 'never' },
+          NAME_END: { text: NAME_END, token: 'never' },
         },
         openers: {
           BLOCK_START: { to: BLOCK, hold: 'any' },
@@ -66,10 +67,12 @@ export const family: Family = {
           callStart: (name) => [`${CALL_START}function${SEPARATOR}${INVOKE}${name}">\n`],
           callEnd: `${INVOKE_END}${CALL_END}`,
           arguments: {
-            open: (key) => `${PARAMETER}${key}">`,
+            open: (key) => `${PARAMETER}${key}${NAME_END}`,
             close: `${PARAMETER_END}\n`,
             separator: '',
-            avoid: () => [INVOKE_END, CALL_END, PARAMETER],
+            keyEnds: [NAME_END],
+            avoid: () => [INVOKE_END, CALL_END],
+            avoidAtLineStart: [PARAMETER],
           },
           trigger: BLOCK_START,
         },

@@ -147,8 +147,15 @@ export interface ParameterWriting {
   close: string;
   /** Between one parameter's closer and the next one's opener. */
   separator: string;
-  /** Texts besides the closer that mean something else in a value that stands there as its text; none holds them. */
+  /**
+   * Texts that end a key where it is read; no key holds one, though `open` may write more behind it. White space at a
+   * key's borders is not read.
+   */
+  keyEnds: readonly string[];
+  /** Texts besides the closer that mean something else in a value: none holds them as they are. */
   avoid(): readonly string[];
+  /** Those that do so only at the start of a line. */
+  avoidAtLineStart?: readonly string[];
   /** Between these a text may stand as it is, with texts that it could not hold otherwise. */
   verbatim?: { start: string; end: string };
   /** A line break at a border of a value is markup: no text begins or ends with one. */

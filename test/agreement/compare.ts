@@ -4,6 +4,7 @@ import formats from 'ajv-formats';
 import { createOutputParser } from '../../src/chat/output-parser.ts';
 import type { ChatCompletionChoice } from '../../src/chat/types.ts';
 import { CONTENT, spellings } from '../../src/parser/format.ts';
+import { mayBeArray } from './array-schemas.ts';
 import { distinct, isElementOf } from './element-reading.ts';
 import { type ReadCall, type Reading, read } from './reading.ts';
 import type { WalkRequest } from './request.ts';
@@ -154,28 +155,6 @@ function checkDemand(
       add('content', content.pattern, answer);
   } else if (!content.choices.includes(answer ?? '')) add('content', content.choices, answer);
   if (mode.start === 'closed' && reasoning !== null) add('reasoning', null, reasoning);
-}
-
-/** Whether every schema of a property leaves room for a list. */
-export function mayBeArray(
-  { properties = {}, patternProperties = {}, additionalProperties }: Described,
-  name: string,
-) {
-  const schemas: unknown[] = Object.hasOwn(properties, name) ? [properties[name]] : [];
-  for (const [pattern, schema] of Object.entries(patternProperties)) {
-    if (new RegExp(pattern, 'u').test(name)) schemas.push(schema);
-  }
-  if (schemas.length === 0) schemas.push(additionalProperties);
-  return schemas.every((schema) => {
-    const type = (schema as { type?: unknown } | undefined)?.type;
-    return type === undefined || type === 'array' || (Array.isArray(type) && type.includes('array'));
-  });
-}
-
-interface Described {
-  properties?: Readonly<Record<string, unknown>>;
-  patternProperties?: Readonly<Record<string, unknown>>;
-  additionalProperties?: unknown;
 }
 
 function checkArguments(request: WalkRequest, call: ReadCall, text: string, add: Add): void {

@@ -28,7 +28,7 @@ export function readElements(
   while (text.startsWith(open, at) && !text.startsWith(close, at)) {
     const nameEnd = text.indexOf(tagEnd, at + open.length);
     const name = text.slice(at + open.length, nameEnd);
-    if (nameEnd < 0 || !/^[\p{L}\w.-]+$/u.test(name)) break;
+    if (nameEnd < 0 || name === '') break;
     const inner = readElements(text, nameEnd + tagEnd.length, marks, depth + 1);
     const found = text.indexOf(close, inner.end);
     // A parameter's closer may name another, where the model chooses the names.

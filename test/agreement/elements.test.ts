@@ -1,6 +1,6 @@
 /** What the walks' own reading of elements takes for granted. */
 import { describe, expect, it } from 'vitest';
-import { mayBeArray } from './compare.ts';
+import { mayBeArray } from './array-schemas.ts';
 import { distinct, type ReadElement } from './element-reading.ts';
 
 const element = (name: string, text: string): ReadElement => ({ name, text, children: [] });
@@ -36,4 +36,29 @@ it('a property may be a list by every schema that it has', () => {
   const names = ['any', 'list', 'both', 'text', 'p_1', 'other', 'toString'];
   expect(names.filter((name) => mayBeArray(schema, name))).toEqual(['any', 'list', 'both']);
   expect(mayBeArray({}, 'other')).toBe(true);
+});
+
+it('a property may be a list where its schema says so in other words', () => {
+  const schema = {
+    $defs: { list: { type: 'array' }, text: { type: 'string' }, self: { $ref: '#/$defs/self' } },
+    properties: {
+      list: { $ref: '#/$defs/list' },
+      text: { $ref: '#/$defs/text' },
+      either: { anyOf: [{ type: 'string' }, { $ref: '#/$defs/list' }] },
+      neither: { oneOf: [{ type: 'string' }, { const: 1 }] },
+      all: { allOf: [{}, { type: 'string' }] },
+      some: { enum: ['a', [1]] },
+      none: { enum: ['a', 1] },
+      one: { const: [1] },
+      never: false,
+      self: { $ref: '#/$defs/self' },
+    },
+  };
+  const names = Object.keys(schema.properties);
+  expect(names.filter((name) => mayBeArray(schema, name))).toEqual(['list', 'either', 'some', 'one', 'self']);
+  const branches = {
+    anyOf: [{ properties: { a: { type: 'null' } } }, { properties: { a: { type: 'array' } } }],
+  };
+  expect(mayBeArray(branches, 'a')).toBe(true);
+  expect(mayBeArray({ anyOf: branches.anyOf.slice(0, 1) }, 'a')).toBe(false);
 });

@@ -287,7 +287,8 @@ class CallsReader {
     return { call: { name: start.name, arguments: { parameters } }, end: this.#expect(text, end, closer) };
   }
 
-  #readParameters(text: string, from: number, { open, close, separator, verbatim }: ParameterWriting) {
+  #readParameters(text: string, from: number, style: ParameterWriting) {
+    const { open, close, separator, verbatim, escapeKey } = style;
     const parameters: { key: string; text: string; kind: 'text' | 'json' }[] = [];
     // White space before the closer is markup where it is there.
     const border = /^\s*/.exec(close)![0];
@@ -302,9 +303,10 @@ class CallsReader {
         if (!text.startsWith(before!, next)) return [];
         const end = text.indexOf(after!, next + before!.length);
         const key = text.slice(next + before!.length, end);
-        return end < 0 || /[\n"]/.test(key) ? [] : [{ kind, key, end: end + after!.length }];
+        return end < 0 ? [] : [{ kind, key: escapeKey ? unescaped(key) : key, end: end + after!.length }];
       });
-      const [parameter] = opened;
+      // What follows a key comes in none.
+      const [parameter] = opened.sort((a, b) => a.end - b.end);
       if (!parameter) return { parameters, end: at };
       // The closer may stand in what is verbatim.
       const marked = verbatim && text.startsWith(verbatim.start, parameter.end) ? verbatim.end : '';
@@ -322,6 +324,9 @@ class CallsReader {
     }
   }
 }
+
+/** A key in an attribute. */
+const unescaped = (key: string) => key.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 
 /** A text without the marks between which it stands as it is. */
 function verbatimText(value: string, marks: ParameterWriting['verbatim']): string {

@@ -5,7 +5,9 @@ import type { Random } from './random.ts';
 type Schema = Record<string, unknown>;
 
 const KEYS = ['a', 'name', 'days', 'user_id', 'isOpen', 'x-y', 'größe', 'end', 'type', 'arguments', 'city'];
-const WORDS = ['red', 'green', 'a "b"', 'é\n1', '</b>', '{}', 'null', '3', ' x ', '\\', 'true'];
+/** Keys that are no names, of which not every family can write every one. */
+const ODD_KEYS = ['$x', 'a b', 'ns:name', 'a<b', '日本', '1', 'a/b', 'a&b'];
+const WORDS = ['a<b', 'red', 'green', 'a "b"', 'é\n1', '</b>', '{}', 'null', '3', ' x ', '\\', 'true'];
 const PATTERNS = [
   '^[a-z]{2,5}$',
   '^\\d+-\\d+$',
@@ -14,7 +16,9 @@ const PATTERNS = [
   '^#[0-9a-f]{6}$',
   '^[^<>]*$',
   '^\\S+ \\S+$',
+  '^<[a-z]+>',
 ];
+const KEY_PATTERNS = ['^p_', '^\\$[a-z]', '^\\S+ \\S+$', ':', '^[a-z]+\\.[a-z]+$', '^(ab)+$', '<'];
 const FORMATS = ['date', 'time', 'date-time', 'uuid', 'email', 'ipv4', 'hostname', 'duration'];
 
 /** Tools of one request: of the catalogue, made up, or both. */
@@ -43,9 +47,11 @@ function randomTool(random: Random, index: number): Tool {
   return { name, parameters };
 }
 
+const keysOf = (random: Random) => (random.chance(0.2) ? ODD_KEYS : KEYS);
+
 /** Alternatives with a key in common, whose value another key tells. */
 function branches(random: Random): Schema {
-  const keys = random.some(KEYS, 2);
+  const keys = random.some(keysOf(random), 2);
   const shared = keys.slice(0, random.between(1, 2));
   const own = keys.slice(shared.length);
   const count = random.between(2, 3);
@@ -151,7 +157,7 @@ function arraySchema(random: Random, depth: number): Schema {
 }
 
 function objectSchema(random: Random, depth: number): Schema {
-  const keys = random.some(KEYS, 1).slice(0, random.between(1, 6));
+  const keys = random.some(keysOf(random), 1).slice(0, random.between(1, 6));
   const properties = Object.fromEntries(keys.map((key) => [key, schema(random, depth)]));
   const required = random.some(keys, 0);
   const made: Schema = { type: 'object', properties };
@@ -160,7 +166,7 @@ function objectSchema(random: Random, depth: number): Schema {
   if (rest === 0) made.additionalProperties = true;
   if (rest === 1) made.additionalProperties = schema(random, 0);
   if (rest >= 2 && rest <= 4) made.additionalProperties = false;
-  if (random.chance(0.1)) made.patternProperties = { '^p_': schema(random, 0) };
+  if (random.chance(0.1)) made.patternProperties = { [random.pick(KEY_PATTERNS)]: schema(random, 0) };
   if (random.chance(0.1)) made.minProperties = required.length + random.below(2);
   if (random.chance(0.1)) made.maxProperties = Math.max(required.length + 1, Number(made.minProperties ?? 0));
   if (random.chance(0.05) && keys.length > 1) made.dependentRequired = { [keys[0]!]: [keys[1]!] };

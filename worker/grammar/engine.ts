@@ -57,7 +57,7 @@ export class GrammarEngine {
   /** Loads what the first compile needs, which otherwise waits for it. */
   async prepare(): Promise<void> {
     await this.#acquire();
-    this.vocabulary.order({ quote: '"', closer: '' });
+    this.vocabulary.order({ quote: '"', marks: '' });
   }
 
   /**

@@ -2,8 +2,8 @@
 export interface TextSpelling {
   /** The quotes around it, inside of which a backslash escapes; empty for a text that stands as it is. */
   quote: string;
-  /** The first character of a text that ends it; empty for none. */
-  closer: string;
+  /** The first characters of texts that end it, or that it does not hold. */
+  marks: string;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface SortedTexts {
 
 /**
  * The ordinary tokens of a vocabulary, in two parts: those that are whole, plain characters in a text, which are most,
- * and those with a piece of a character, a quote, an escape or a closer in them, which are followed byte by byte.
+ * and those with a piece of a character, a quote, an escape or what may begin a mark in them, which are followed byte by byte.
  */
 export class TokenOrder {
   /** In code points. */
@@ -34,10 +34,10 @@ export class TokenOrder {
   readonly #short: Uint32Array[] = [];
 
   /** @param index ids by bytes as Latin-1, sorted */
-  constructor(index: ReadonlyMap<string, readonly number[]>, { quote, closer }: TextSpelling) {
+  constructor(index: ReadonlyMap<string, readonly number[]>, { quote, marks }: TextSpelling) {
     const plain: [number[], readonly number[]][] = [];
     const special: [number[], readonly number[]][] = [];
-    const stop = closer === '' ? -1 : closer.codePointAt(0)!;
+    const stops = new Set(Array.from(marks, (mark) => mark.codePointAt(0)!));
     const end = quote.codePointAt(0);
     this.longest = 0;
     for (const [text, ids] of index) {
@@ -45,7 +45,7 @@ export class TokenOrder {
       const isPlain =
         codePoints !== null &&
         !codePoints.some(
-          (code) => code === stop || (end !== undefined && (code < 0x20 || code === end || code === 0x5c)),
+          (code) => stops.has(code) || (end !== undefined && (code < 0x20 || code === end || code === 0x5c)),
         );
       if (isPlain) plain.push([codePoints, ids]);
       else special.push([Array.from(text, (byte) => byte.charCodeAt(0)), ids]);

@@ -23,6 +23,7 @@ const INVOKE = '<invoke name="';
 const INVOKE_END = '</invoke>';
 const PARAMETER = '<parameter name="';
 const PARAMETER_END = '</parameter>';
+const NAME_ENDS = ['">', "'>", '>'];
 
 const BLOCK = 'BLOCK';
 const NAME = 'NAME';
@@ -61,7 +62,7 @@ export function invokeParameters({
       BLOCK_START: { text: start, token: 'optional' },
       BLOCK_END: { text: end, token: 'optional' },
       INVOKE_START: { text: [INVOKE, "<invoke name='", '<invoke name='], token: 'never' },
-      NAME_END: { text: ['">', "'>", '>'], token: 'never' },
+      NAME_END: { text: NAME_ENDS, token: 'never' },
       INVOKE_END: { text: INVOKE_END, token: 'never' },
       PARAMETER_START: {
         text: [PARAMETER, "<parameter name='", '<parameter name='],
@@ -86,7 +87,9 @@ export function invokeParameters({
         open: (key) => `${PARAMETER}${key}">`,
         close: `${PARAMETER_END}\n`,
         separator: '',
-        avoid: () => [INVOKE_END, '<parameter name='],
+        keyEnds: NAME_ENDS,
+        avoid: () => [INVOKE_END],
+        avoidAtLineStart: ['<parameter name='],
         ...(trimsLineBreaks && { trimsLineBreaks }),
       },
       trigger: start,

@@ -112,8 +112,9 @@ export function keyValues(tags: KeyValueTags): ToolFormat {
           usual(opener(value)),
         close: `${usual(closer(value))}${line}`,
         separator: '',
-        avoid: () =>
-          [closer(call), opener(key), closer(value)].flat().filter((text) => text !== usual(closer(value))),
+        keyEnds: [...keyEnd, ...opener(value)],
+        avoid: () => [closer(call), closer(value)].flat().filter((text) => text !== usual(closer(value))),
+        avoidAtLineStart: opener(key),
       },
       trigger: block ? usual(opener(block)) : start,
     },

@@ -26,7 +26,7 @@ describe.each(Object.entries(PARTS))('%s', (_, parts) => {
     const guard = new Guard({ kind: 'text', language: [parts], closer }, vocabulary);
     const walker = new Walker(
       languageOf([parts]),
-      { quote: '', escapesHalves: true, closer, isClosedByToken: false },
+      { quote: '', escapesHalves: true, closer, isClosedByToken: false, avoid: null },
       64,
     );
     const leadsOn = (place: Int32Array, id: number) => {

@@ -2,6 +2,7 @@ import { DEAD } from '../language/automaton.ts';
 import { type Language, languageOf } from '../language/language.ts';
 import type { SortedTexts, TokenOrder } from '../token-order.ts';
 import type { GrammarVocabulary } from '../vocabulary.ts';
+import { Marks } from './marks.ts';
 import type { LanguageSpec, TextSpec } from './spec.ts';
 import { isBehindCloser, isPlainPlace, matchedOf, Outcome, Walker } from './walker.ts';
 
@@ -34,7 +35,9 @@ export class Guard {
     this.#closerLength = Array.from(text).length;
     this.#closingToken = token;
     const quote = spec.kind === 'text' ? '' : (spec.kind === 'string' && spec.quote) || '"';
-    this.#order = vocabulary.order({ quote, closer: Array.from(text)[0] ?? '' });
+    const avoid = (spec.kind !== 'text' && spec.avoid) || [];
+    const firsts = new Set([...avoid, text].map((mark) => Array.from(mark)[0] ?? ''));
+    this.#order = vocabulary.order({ quote, marks: [...firsts].join('') });
     const rows = this.#order.longest + 2;
     this.#states = new Int32Array(rows);
     this.#walker = new Walker(
@@ -44,6 +47,7 @@ export class Guard {
         escapesHalves: spec.kind === 'text' || spec.escapes !== 'python',
         closer: text,
         isClosedByToken: token !== undefined,
+        avoid: avoid.length > 0 ? new Marks(avoid) : null,
       },
       rows,
     );

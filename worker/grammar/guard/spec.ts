@@ -19,6 +19,12 @@ export type LanguageSpec = readonly (readonly LanguagePart[])[];
  */
 export type StringEscapes = 'python';
 
+interface QuotedText {
+  escapes?: StringEscapes;
+  /** Texts that mean something else where the string stands: none comes in it as it is spelled. Escapes break them. */
+  avoid?: readonly string[];
+}
+
 /**
  * A check that goes along with a text while it is written. The grammar calls it by a signal where the text begins.
  */
@@ -27,11 +33,11 @@ export type GuardSpec =
    * A string from behind its opening quote to its closing one; escapes are JSON's, and that of a single quote.
    * `quote` is a double one if not said.
    */
-  | { kind: 'string'; language: LanguageSpec; quote?: "'"; escapes?: StringEscapes }
+  | ({ kind: 'string'; language: LanguageSpec; quote?: "'" } & QuotedText)
   /** Text up to `closer`, which does not belong to it; `null`: up to the end of the model's turn. */
   | { kind: 'text'; language: LanguageSpec; closer: string | null }
   /** A key of an object whose keys are of several classes; behind its closing quote its class is told. */
-  | { kind: 'key'; classes: readonly LanguageSpec[]; escapes?: StringEscapes }
+  | ({ kind: 'key'; classes: readonly LanguageSpec[] } & QuotedText)
   /** Taken behind a key of class `index`: the first class that holds the key. */
   | { kind: 'class'; index: number }
   /**

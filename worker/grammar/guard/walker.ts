@@ -1,6 +1,7 @@
 import { DEAD } from '../language/automaton.ts';
 import { bordersOf } from '../language/borders.ts';
 import type { Language } from '../language/language.ts';
+import type { Marks } from './marks.ts';
 
 /** How a text is spelled and ended. */
 export interface Spelling {
@@ -12,6 +13,8 @@ export interface Spelling {
   closer: string;
   /** The closer ends the text only with an added token behind it, which is not seen here. */
   isClosedByToken: boolean;
+  /** Texts that do not come between the quotes as they are spelled; only there. */
+  avoid: Marks | null;
 }
 
 export const Outcome = { dead: 0, alive: 1, finished: 2 } as const;
@@ -29,8 +32,9 @@ const Mode = { plain: 0, utf8: 1, escape: 2, hex: 3, wantBackslash: 4, wantU: 5 
 /**
  * Follows a text of a language byte by byte. Places are rows of an array, so that thousands of tokens can be tried
  * without making objects: the state of the language, the mode, bytes or digits that are missing, their value so
- * far, the length of the character or the first half of a pair, characters of the closer, and of each of the last
- * characters whether the text was whole before it: bit 0 is that of the last one.
+ * far, the length of the character or the first half of a pair, characters of the closer (between quotes the state of
+ * what is avoided), and of each of the last characters whether the text was whole before it: bit 0 is that of the last
+ * one.
  */
 export class Walker {
   readonly #language: Language;
@@ -41,14 +45,17 @@ export class Walker {
   /** By characters of the closer: how many of them, fewer, the same characters may be too. */
   readonly #borders: readonly number[];
   readonly #isClosedByToken: boolean;
+  readonly #avoid: Marks | null;
   readonly #places: Int32Array;
 
   /** @param rows places that are held */
-  constructor(language: Language, { quote, escapesHalves, closer, isClosedByToken }: Spelling, rows: number) {
+  constructor(language: Language, spelling: Spelling, rows: number) {
+    const { quote, escapesHalves, closer, isClosedByToken, avoid } = spelling;
     this.#language = language;
     this.#quote = quote === '' ? -1 : quote.charCodeAt(0);
     this.#escapesHalves = escapesHalves;
     this.#isClosedByToken = isClosedByToken;
+    this.#avoid = avoid;
     this.#closer = Array.from(closer, (character) => character.codePointAt(0)!);
     if (this.#closer.length > LONGEST_CLOSER)
       throw new Error(`${JSON.stringify(closer)} is too long a closer.`);
@@ -97,8 +104,9 @@ export class Walker {
     }
   }
 
-  /** Characters that go on with what may be part of a closer. */
-  closing(place: Int32Array): Set<number> {
+  /** Characters that go on with what may be part of a closer, or of what is avoided. */
+  closing(place: Int32Array): Iterable<number> {
+    if (this.#avoid) return this.#avoid.leading(matchedOf(place));
     const found = new Set<number>();
     for (let matched = matchedOf(place); matched > 0; matched = this.#borders[matched]!) {
       if (matched < this.#closer.length) found.add(this.#closer[matched]!);
@@ -113,7 +121,7 @@ export class Walker {
       return codePoint < 0x80 ? this.step(row, codePoint) : Outcome.dead;
     }
     this.#places.copyWithin(to, row * PLACE_SIZE, to);
-    return this.#character(to, codePoint);
+    return this.#written(to, codePoint);
   }
 
   #ascii(to: number, byte: number): Outcome {
@@ -123,11 +131,22 @@ export class Walker {
       if (byte < 0x20) return Outcome.dead;
       if (byte === 0x5c) {
         this.#places[to + 1] = Mode.escape;
+        if (this.#avoid) this.#places[to + 5] = 0;
         // Every character of one UTF-16 unit has an escape.
         return this.#admitsUnit(to, 0, 0xffff);
       }
     }
-    return this.#character(to, byte);
+    return this.#written(to, byte);
+  }
+
+  /** A character that stands there as itself. */
+  #written(to: number, codePoint: number): Outcome {
+    if (this.#avoid) {
+      const next = this.#avoid.step(this.#places[to + 5]!, codePoint);
+      if (next === DEAD) return Outcome.dead;
+      this.#places[to + 5] = next;
+    }
+    return this.#character(to, codePoint);
   }
 
   #lead(to: number, byte: number): Outcome {
@@ -157,7 +176,7 @@ export class Walker {
     const low = Math.max(least, this.#places[to + 3]! << missing);
     const high = Math.min(0x10ffff, (this.#places[to + 3]! << missing) | ((1 << missing) - 1));
     if (low > high || (low >= 0xd800 && high <= 0xdfff)) return Outcome.dead;
-    return missing === 0 ? this.#character(to, low) : this.#admits(to, low, high);
+    return missing === 0 ? this.#written(to, low) : this.#admits(to, low, high);
   }
 
   #escape(to: number, byte: number): Outcome {

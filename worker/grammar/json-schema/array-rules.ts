@@ -1,6 +1,7 @@
 import type { Conjunction } from './alternatives.ts';
 import { pathTo } from './schema.ts';
 import { arrayShape, type Both } from './shape.ts';
+import { mostUnique } from './unique-items.ts';
 import type { Branch, ValueRules } from './value-rules.ts';
 
 /** Repetitions that a grammar counts; beyond, they are checked afterwards. */
@@ -32,6 +33,8 @@ export function arrayExpression(
   const shape = arrayShape(rules.document, nodes, rules.report);
   const min = Math.max(shape.min, notation.isFilled ? 1 : 0);
   let { max } = shape;
+  if (nodes.some(({ keywords }) => keywords.uniqueItems === true))
+    max = Math.min(max, mostUnique(rules, shape));
   if (min > MOST_COUNTED || (max > MOST_COUNTED && max < Number.POSITIVE_INFINITY)) {
     for (const node of nodes) {
       for (const keyword of ['minItems', 'maxItems']) {

@@ -8,7 +8,8 @@
  * branch of `oneOf` fits, `not` and `if`, `uniqueItems`, `contains`, `unevaluated…`, other multiples, patterns that
  * no automaton can follow. Refused: references that lead nowhere or outside, schemas that nothing fits.
  *
- * A value is one line of JSON with at most one space behind each comma and colon.
+ * A value is one line of JSON with at most one space behind each comma and colon. Keys that are not declared, beside
+ * declared ones, have no escapes.
  */
 import type { EbnfGrammar } from '../ebnf.ts';
 import { SchemaDocument } from './schema.ts';

@@ -1,7 +1,7 @@
 /** How values are spelled: as JSON, or in what a family writes instead of it. */
 import { isBareKey } from '../../../src/parser/delimited-arguments.ts';
 import { classRules } from '../automaton-rules.ts';
-import { type EbnfGrammar, escapeClass } from '../ebnf.ts';
+import type { EbnfGrammar } from '../ebnf.ts';
 import type { LanguagePart, LanguageSpec, StringEscapes } from '../guard/spec.ts';
 import { type Language, languageOf } from '../language/language.ts';
 import { escapeRegex } from '../language/regex.ts';
@@ -56,8 +56,8 @@ interface QuotedOptions {
   quotes: readonly ('"' | "'")[];
   /** Behind a backslash, as an expression. */
   escaped: string;
-  /** Characters that strings spell as an escape only, because outside of them they mean something. */
-  escapes?: string;
+  /** Texts that mean something else where values stand: strings spell a character of each as an escape. */
+  avoid?: readonly string[];
   /** Whose escapes a guard reads. */
   reads?: StringEscapes;
 }
@@ -73,17 +73,19 @@ class QuotedNotation implements Notation, MemberNotation {
   readonly #colon: string;
   readonly #grammar: EbnfGrammar;
   readonly #options: QuotedOptions;
-  readonly #escapes: string;
-  readonly #reads: { escapes?: StringEscapes };
+  readonly #avoid: readonly string[];
+  readonly #reads: { escapes?: StringEscapes; avoid?: readonly string[] };
 
   constructor(grammar: EbnfGrammar, options: QuotedOptions) {
     this.#grammar = grammar;
     this.#options = options;
-    this.#escapes = options.escapes ?? '';
-    this.#reads = options.reads ? { escapes: options.reads } : {};
-    this.name = [options.name, ...Array.from(this.#escapes, (character) => character.charCodeAt(0))].join(
-      '_',
-    );
+    this.#avoid = options.avoid ?? [];
+    const isPlain = this.#avoid.length === 0;
+    this.#reads = {
+      ...(options.reads && { escapes: options.reads }),
+      ...(!isPlain && { avoid: this.#avoid }),
+    };
+    this.name = isPlain ? options.name : `${options.name}_in_markup`;
     // As rules of their own they are compiled once, which halves the time that many tools take.
     this.comma = grammar.rule('comma', '"," " "?');
     this.#colon = grammar.rule('colon', '":" " "?');
@@ -98,6 +100,7 @@ class QuotedNotation implements Notation, MemberNotation {
   }
 
   string(): string {
+    if (this.#avoid.length > 0) return this.guarded([[]]);
     const { plain } = this.#grammar;
     const whole = this.#options.quotes.map((quote) => `${literalOf(quote)} ${plain} ${this.#body(quote)}`);
     return this.#grammar.rule('string', whole.join(' | '));
@@ -129,6 +132,9 @@ class QuotedNotation implements Notation, MemberNotation {
   }
 
   otherPair(language: LanguageSpec, declared: readonly string[], value: string): string {
+    if (this.#avoid.length > 0 && language.length === 0) {
+      return this.otherPair([declared.length > 0 ? [{ not: declared }] : []], declared, value);
+    }
     const { plain } = this.#grammar;
     if (language.length === 0 && declared.length > 0) {
       const end = this.#grammar.guard({ kind: 'other-key', declared });
@@ -157,7 +163,8 @@ class QuotedNotation implements Notation, MemberNotation {
     const bodies = words.map((word) => {
       let body = JSON.stringify(word).slice(1, -1);
       if (quote === "'") body = body.replaceAll('\\"', '"').replaceAll("'", "\\'");
-      for (const character of this.#escapes) body = body.replaceAll(character, unicodeEscape(character));
+      for (const mark of this.#avoid)
+        body = body.replaceAll(mark, () => unicodeEscape(mark[0]!) + mark.slice(1));
       return body + quote;
     });
     const { plain } = this.#grammar;
@@ -167,7 +174,7 @@ class QuotedNotation implements Notation, MemberNotation {
 
   /** The rest of a string behind its opening quote. */
   #body(quote: string): string {
-    const name = `string_body_${this.name}${quote === '"' ? '' : '_single'}`;
+    const name = `string_body_${this.#options.name}${quote === '"' ? '' : '_single'}`;
     if (this.#grammar.has(name)) return name;
     const escaped = this.#grammar.rule('escaped', this.#options.escaped);
     const end = literalOf(quote);
@@ -177,7 +184,7 @@ class QuotedNotation implements Notation, MemberNotation {
 
   /** The rest of a key behind its opening quote, without escapes; it tells by a question that it is being written. */
   #keyBody(): string {
-    const name = `key_body_${this.name}`;
+    const name = `key_body_${this.#options.name}`;
     if (!this.#grammar.has(name)) {
       this.#grammar.define(name, `"\\"" | ${this.#grammar.question} | ${this.#character('"')} ${name}`);
     }
@@ -185,7 +192,7 @@ class QuotedNotation implements Notation, MemberNotation {
   }
 
   #character(quote: string): string {
-    return `[^${quote}\\\\\\u0000-\\u001f${escapeClass(this.#escapes)}]`;
+    return `[^${quote}\\\\\\u0000-\\u001f]`;
   }
 }
 
@@ -194,14 +201,14 @@ const NO_SURROGATE = `[0-9a-ce-fA-CE-F] ${HEX} ${HEX} ${HEX} | [dD] [0-7] ${HEX}
 // A half of a pair of surrogates is no character.
 const SURROGATES = `[dD] [89abAB] ${HEX} ${HEX} "\\\\u" [dD] [c-fC-F] ${HEX} ${HEX}`;
 
-/** @param escapes characters that strings spell as an escape only */
-export const jsonNotation = (grammar: EbnfGrammar, escapes = ''): Notation =>
+/** @param avoid texts that strings do not spell, but for an escape in them */
+export const jsonNotation = (grammar: EbnfGrammar, avoid: readonly string[] = []): Notation =>
   new QuotedNotation(grammar, {
     name: 'json',
     constants: ['false', 'true', 'null'],
     quotes: ['"'],
     escaped: `["\\\\/bfnrt] | "u" (${NO_SURROGATE} | ${SURROGATES})`,
-    escapes,
+    avoid,
   });
 
 /** Literals of Python; of the escapes those that JSON has too, and that of a single quote. */

@@ -87,18 +87,20 @@ function otherClasses(
     const value = rules.rule(other.schemas);
     if (value === null) return [];
     const language = keyLanguage(other, nameParts, declared, notation.others);
-    if (language.length > 0 && !canFollow(language)) {
-      const keyword =
-        other.patterns.length + other.without.length > 0 ? 'patternProperties' : 'propertyNames';
-      const node = nodes.find(({ keywords }) => keyword in keywords) ?? nodes[0]!;
-      throw schemaError(
-        `A pattern of "${keyword}" can't be followed while a key is written: write a simpler one.`,
-        pathTo(node.path, keyword),
-        'schema_unsupported',
-      );
-    }
+    if (language.length > 0 && !canFollow(language)) throw unfollowedKeysError(other, nodes);
     return language.length > 0 && languageOf(language).start === DEAD ? [] : [{ language, value }];
   });
+}
+
+/** What keys of a class are is too much to follow while they are written. */
+export function unfollowedKeysError({ patterns, without }: OtherKeys, nodes: Conjunction): Error {
+  const keyword = patterns.length + without.length > 0 ? 'patternProperties' : 'propertyNames';
+  const node = nodes.find(({ keywords }) => keyword in keywords) ?? nodes[0]!;
+  return schemaError(
+    `A pattern of "${keyword}" can't be followed while a key is written: write a simpler one.`,
+    pathTo(node.path, keyword),
+    'schema_unsupported',
+  );
 }
 
 /** @throws BadRequestError for patterns that make more classes of keys than can be followed */

@@ -10,11 +10,12 @@ export interface ParameterStyle {
   close: string;
   /** Between one parameter's closer and the next one's opener. */
   separator: string;
-  /**
-   * Texts besides the closer that would end a value written as text, or be taken for markup in it; they do not come
-   * in one.
-   */
-  avoid?(keys: readonly string[]): readonly string[];
+  /** Texts that end a key where it is read; no key holds one. White space at a key's borders is not read. */
+  keyEnds: readonly string[];
+  /** Texts besides the closer that would end a value, or be taken for markup in it; they do not come in one. */
+  avoid?(): readonly string[];
+  /** The same, where they begin a line of a value that stands there as its text. JSON has one line. */
+  avoidAtLineStart?: readonly string[];
   /** Between these a text may stand as it is, with texts that it could not hold otherwise. */
   verbatim?: { start: string; end: string };
   /** A line break at a border of a value is markup: no text begins or ends with one. */

@@ -1,52 +1,82 @@
 /** Values that stand in parameters as their texts. */
 
 import type { EbnfGrammar } from '../ebnf.ts';
+import { isSatisfiable } from '../guard/guard.ts';
 import type { LanguagePart } from '../guard/spec.ts';
 import { escapeRegex } from '../language/regex.ts';
+import type { PostCheck } from './alternatives.ts';
 import type { ParameterStyle } from './parameter-style.ts';
 import { schemaError } from './schema.ts';
 import { canFollow } from './strings.ts';
-import { type ValueRules, wordsOf } from './value-rules.ts';
+import { wordsOf } from './value-rules.ts';
 
 export class ParameterTexts {
-  readonly #rules: ValueRules;
   readonly #grammar: EbnfGrammar;
   readonly #style: ParameterStyle;
-  readonly #closer: string;
+  /** That of a parameter without the white space around it. */
+  readonly closer: string;
+  /** Texts that no value holds as they are. What is an added token is no marker in ordinary ones. */
+  readonly marks: readonly string[];
+  /** Those that may only stand elsewhere than at the start of a line, and what they are there. */
+  readonly #atLineStart: readonly { mark: string; pattern: string }[];
 
-  /** @param closer that of a parameter without the white space around it */
-  constructor(rules: ValueRules, style: ParameterStyle, closer: string) {
-    this.#rules = rules;
-    this.#grammar = rules.grammar;
+  constructor(grammar: EbnfGrammar, style: ParameterStyle) {
+    this.#grammar = grammar;
     this.#style = style;
-    this.#closer = closer;
+    this.closer = style.close.trim();
+    const counts = (text: string) => style.elements !== undefined || !grammar.hasToken(text);
+    const marks = [this.closer, ...(style.avoid?.() ?? [])].filter(counts);
+    // Where one can't come, none that holds it can.
+    this.marks = marks.filter((text) => !marks.some((other) => other !== text && text.includes(other)));
+    const lineStart = style.open('a', 'text').endsWith('\n') ? '(?:^|\\n)' : '\\n';
+    this.#atLineStart = (style.avoidAtLineStart ?? [])
+      .filter(counts)
+      .map((mark) => ({ mark, pattern: lineStart + escapeRegex(mark) }));
   }
 
-  /** Text of one of the languages, with the closer. */
-  text(strings: readonly LanguagePart[][], keys: readonly string[]): string {
+  /**
+   * Text of one of the languages, with the closer.
+   *
+   * @param place of the schema, for errors
+   * @param report gets the keyword of a text that can only be checked afterwards
+   */
+  text(strings: readonly LanguagePart[][], place: string, report: (check: PostCheck) => void): string {
     const words = wordsOf(strings);
-    if (words) return this.words(words, keys);
+    if (words) return this.words(words, place);
     const { close, verbatim, trimsLineBreaks } = this.#style;
-    const start = close.indexOf(this.#closer);
-    const after = close.slice(start + this.#closer.length);
+    const start = close.indexOf(this.closer);
+    const after = close.slice(start + this.closer.length);
     const tail = after === '' ? '' : ` ${this.#grammar.markup(after)}`;
     const isAny = strings.some((parts) => parts.length === 0);
-    const isToken = this.#grammar.hasToken(this.#closer);
-    const marks = [...this.marks(keys), ...(isToken ? [] : [this.#closer])];
-    const avoided = marks.filter((text) => !marks.some((other) => other !== text && text.includes(other)));
-    if (isAny && avoided.every((text) => text === this.#closer) && !trimsLineBreaks)
-      return `${this.#grammar.plain} ${this.#grammar.textUntil(this.#closer)}${tail}`;
+    const isToken = this.#grammar.hasToken(this.closer);
+    const openers = this.#atLineStart;
+    const isFree = openers.length === 0 && !trimsLineBreaks;
+    if (isAny && this.marks.every((text) => text === this.closer) && isFree)
+      return `${this.#grammar.plain} ${this.#grammar.textUntil(this.closer)}${tail}`;
     // White space before the closer is the text's own, where it can't be told apart.
-    const closer = isAny || isToken ? this.#closer : close.slice(0, start) + this.#closer;
-    const patterns = [...avoided.map(escapeRegex), ...(trimsLineBreaks ? ['^\\n', '\\n$'] : [])];
+    const closer = isAny || isToken ? this.closer : close.slice(0, start) + this.closer;
+    const patterns = [
+      ...this.marks.map(escapeRegex),
+      ...openers.map(({ pattern }) => pattern),
+      ...(trimsLineBreaks ? ['^\\n', '\\n$'] : []),
+    ];
     const without: LanguagePart[] = patterns.map((notPattern) => ({ notPattern }));
     let language = isAny ? [without] : strings.map((parts) => [...parts, ...without]);
     if (isAny && verbatim) {
-      language.push([...this.#verbatim(verbatim), { notPattern: escapeRegex(this.#closer) }]);
+      language.push([...this.#verbatim(verbatim), { notPattern: escapeRegex(this.closer) }]);
     }
-    if (!canFollow(language)) {
+    if (canFollow(language)) {
+      language = language.filter((parts) => isSatisfiable([parts]));
+      if (language.length === 0) {
+        throw schemaError(
+          `No text that this asks for can be written in the format of this model: each holds what means something else there (${this.marks.map((mark) => JSON.stringify(mark)).join(', ')}).`,
+          place,
+          'schema_unsupported',
+        );
+      }
+    } else {
       // What a text is can be checked afterwards; where it ends must be certain.
-      this.#rules.report({ keyword: 'type', path: this.#rules.options.path });
+      report({ keyword: 'type', path: place });
       language = [without];
     }
     const guard = this.#grammar.guard({ kind: 'text', language, closer });
@@ -54,33 +84,28 @@ export class ParameterTexts {
   }
 
   /** One of some texts, with the closer. */
-  words(words: readonly string[], keys: readonly string[]): string {
-    const texts = words.map((word) => this.#grammar.literal(this.#written(word, keys)));
-    return `${this.#grammar.plain} ${this.#grammar.rule('words', texts.join(' | '))} ${this.#grammar.markup(this.#style.close)}`;
+  words(words: readonly string[], place: string): string {
+    const texts = words.map((word) => this.#grammar.literal(this.#written(word, place)));
+    const list = this.#grammar.rule('words', texts.join(' | '));
+    return `${this.#grammar.plain} ${list} ${this.#grammar.markup(this.#style.close)}`;
   }
 
   /** A text that is known, as it stands there. */
-  #written(word: string, keys: readonly string[]): string {
+  #written(word: string, place: string): string {
     const { verbatim, trimsLineBreaks } = this.#style;
-    const marks = this.marks(keys);
+    const opener = this.#atLineStart.find(({ pattern }) => new RegExp(pattern, 'u').test(word));
     const wrong =
       trimsLineBreaks && /^\n|\n$/.test(word)
         ? '\n'
-        : [...marks, this.#closer].find((text) => word.includes(text));
+        : (this.marks.find((text) => word.includes(text)) ?? opener?.mark);
     if (wrong === undefined) return word;
     if (verbatim && wrong !== '\n' && !word.includes(verbatim.end))
       return verbatim.start + word + verbatim.end;
     throw schemaError(
       `The value ${JSON.stringify(word)} can't be written in the format of this model, where ${JSON.stringify(wrong)} means something else.`,
-      this.#rules.options.path,
+      place,
       'schema_unsupported',
     );
-  }
-
-  /** Texts besides the closer that no text holds. What is an added token is no marker in ordinary ones. */
-  marks(keys: readonly string[]): string[] {
-    const marks = this.#style.avoid?.(keys) ?? [];
-    return marks.filter((text) => this.#style.elements || !this.#grammar.hasToken(text));
   }
 
   /** What a text between verbatim marks is, the marks included. */

@@ -3,26 +3,25 @@ import { coerceText } from '../../../src/parser/coercion.ts';
 import { type Schema, SchemaView } from '../../../src/parser/schema.ts';
 import { isOfType } from '../../../src/parser/schema-types.ts';
 import type { EbnfGrammar } from '../ebnf.ts';
-import { isSatisfiable } from '../guard/guard.ts';
 import type { LanguagePart } from '../guard/spec.ts';
 import { type Conjunction, commonTypes, valuesOf } from './alternatives.ts';
 import { arrayExpression } from './array-rules.ts';
+import { chosenKeys } from './chosen-keys.ts';
 import { jsonNotation } from './notation.ts';
 import { ANY_INTEGER, ANY_NUMBER } from './numbers.ts';
-import { checkPatternCount, keyFits, requirementOf } from './object-rules.ts';
-import { freeKey, freeKeys, KEY, type Key } from './parameter-keys.ts';
+import { keyFits, requirementOf } from './object-rules.ts';
+import { ANY_KEY, freeKey, type Key, ParameterKeys } from './parameter-keys.ts';
 import type { ParameterStyle } from './parameter-style.ts';
 import { ParameterTexts } from './parameter-texts.ts';
-import { type JsonType, pathTo, SchemaDocument, schemaError } from './schema.ts';
+import { isRecord, type JsonType, pathTo, SchemaDocument, schemaError } from './schema.ts';
 import { sequence } from './sequence.ts';
 import { type Both, type ObjectShape, objectShape } from './shape.ts';
-import { canFollow } from './strings.ts';
 import { type TypedBranch, unfitError, type ValueRuleOptions, ValueRules, wordsOf } from './value-rules.ts';
 
 /**
  * Adds the rules of a schema's properties, each written as a parameter, to a grammar. A value that can only be a
- * string stands there as its text, any other as JSON. Keys that the schema does not declare are names: a letter or "_",
- * and up to 63 letters, digits, "_", "." and "-".
+ * string stands there as its text, any other as JSON. Keys that the schema does not declare are what the parser reads as
+ * they are, of up to 120 characters.
  *
  * @returns the name of the rule of all parameters
  * @throws BadRequestError with the place of what is wrong or can't be satisfied
@@ -34,13 +33,9 @@ export function parametersRule(
   options: ValueRuleOptions,
 ): string {
   const document = new SchemaDocument(schema, options.path);
-  // Inside of JSON nothing may look like the closer.
-  const closer = style.close.trim();
-  const marks = [closer, ...(style.avoid?.([]) ?? [])].filter(
-    (text) => style.elements || !grammar.hasToken(text),
-  );
-  const escapes = [...new Set(marks.map((text) => /[^{}[\],:"]/.exec(text)![0]))].join('');
-  const rules = new ValueRules(grammar, document, { ...options, notation: jsonNotation(grammar, escapes) });
+  const texts = new ParameterTexts(grammar, style);
+  const notation = jsonNotation(grammar, texts.marks);
+  const rules = new ValueRules(grammar, document, { ...options, notation });
   const { root } = document;
   const alternatives = root === false ? [] : rules.alternatives(root === true ? [] : [root]);
   const view = new SchemaView(schema);
@@ -48,7 +43,7 @@ export function parametersRule(
   if (hasBranches && style.open('a', 'text') === style.open('a', 'json') && openKeys(view) > MOST_OPEN) {
     rules.report({ keyword: 'anyOf', path: options.path });
   }
-  const writer = new ParameterWriter(rules, style, closer, view, hasBranches);
+  const writer = new ParameterWriter(rules, style, texts, view, hasBranches);
   const write = (nodes: Conjunction) => {
     if (!commonTypes(nodes).includes('object')) return [];
     const shape = objectShape(document, nodes, rules.options.isClosed, rules.report);
@@ -60,7 +55,7 @@ export function parametersRule(
     if (alternatives.length > 1) rules.unfit = null;
     if (writer.unwritten === null) throw unfitError('arguments', rules);
     throw schemaError(
-      "The calls of this model can't have as many properties as this asks for, because a key that is not declared can't be written there beside declared ones or by such a pattern: declare them.",
+      "The calls of this model can't have as many properties as this asks for, because no key that is not declared can be written there: declare them.",
       writer.unwritten,
       'schema_unsupported',
     );
@@ -87,10 +82,6 @@ interface Elements {
   held: string | null;
 }
 
-/** Stands for a key. */
-const ANY_KEY = 'anykey';
-/** No longer than the parser reads a key. */
-const LONGEST_KEY = 200;
 /** What texts look like that may be JSON. */
 const LIKE_JSON = '^\\s*(?:["\\[{\\-\\d]|(?:[nN][uU][lL][lL]|[tT][rR][uU][eE]|[fF][aA][lL][sS][eE])\\s*$)';
 
@@ -98,9 +89,8 @@ class ParameterWriter {
   readonly #rules: ValueRules;
   readonly #grammar: EbnfGrammar;
   readonly #style: ParameterStyle;
-  /** The closer without the white space around it. */
-  readonly #closer: string;
   readonly #texts: ParameterTexts;
+  readonly #keys: ParameterKeys;
 
   /** How the parser sees the schema: by it elements are read. */
   readonly #view: SchemaView;
@@ -113,7 +103,7 @@ class ParameterWriter {
   constructor(
     rules: ValueRules,
     style: ParameterStyle,
-    closer: string,
+    texts: ParameterTexts,
     view: SchemaView,
     hasBranches: boolean,
   ) {
@@ -122,8 +112,8 @@ class ParameterWriter {
     this.#rules = rules;
     this.#grammar = rules.grammar;
     this.#style = style;
-    this.#closer = closer;
-    this.#texts = new ParameterTexts(rules, style, closer);
+    this.#texts = texts;
+    this.#keys = new ParameterKeys(rules.grammar, style);
   }
 
   /** Where more properties are asked for than can be written; null where no such place was found. */
@@ -134,14 +124,16 @@ class ParameterWriter {
    * @param isInside whether it stands in an element
    */
   object(shape: ObjectShape, schema: Schema, nodes: Conjunction, isInside = false): string | null {
-    // What begins a parameter of another branch ends a text, too.
     const declared = shape.properties.map(({ key }) => key);
     const keys = [...new Set([...declared, ...this.#view.declaredKeys(schema)])];
     const members: { expression: string; isRequired: boolean }[] = [];
     for (const { key, isRequired, schemas } of shape.properties) {
       this.#rules.unfit = null;
-      const expression = keyFits(this.#rules, shape, key)
-        ? this.#parameter(key, schemas, keys, this.#view.property(schema, key), isInside)
+      const place = placeOf(nodes, key) ?? this.#rules.options.path;
+      const isPossible = schemas !== null && keyFits(this.#rules, shape, key);
+      if (isPossible) this.#keys.check(key, place);
+      const expression = isPossible
+        ? this.#parameter(key, schemas, place, this.#view.property(schema, key), isInside)
         : null;
       if (expression !== null) members.push({ expression, isRequired });
       else if (isRequired) {
@@ -168,62 +160,28 @@ class ParameterWriter {
     });
   }
 
-  /** Parameters with keys that the model chooses; null where there are none, or none that the parser tells apart. */
+  /** Parameters with keys that the model chooses; null where there are none. */
   #others(shape: ObjectShape, schema: Schema, keys: readonly string[], nodes: Conjunction): string | null {
-    const { elements } = this.#style;
-    const names = this.#nameLanguage(shape);
-    if (names === null) return null;
-    checkPatternCount(shape.others, nodes);
-    const declared = [...keys, ...(this.#style.wrapperKeys ?? []), ...this.#markKeys()];
-    const found = shape.others.flatMap(({ patterns, without, schemas }) => {
-      const isKnown = [...patterns, ...without].every((pattern) => this.#view.matches(pattern, '') !== null);
-      if (schemas === null || !isKnown) return [];
-      const parts: LanguagePart[] = [
-        ...patterns.map((pattern) => ({ pattern })),
-        ...without.map((notPattern) => ({ notPattern })),
-      ];
-      const isAny = parts.length === 0 && shape.names!.length === 0;
-      const language = names.map((own) => [...own, ...parts, KEY, { not: declared }]);
-      if (!canFollow(language) || !isSatisfiable(language)) return [];
+    const classes = chosenKeys(this.#rules, this.#style, this.#keys, this.#view, { shape, keys, nodes });
+    const found = classes.flatMap(({ keys: written, schemas, isPatterned }) => {
       // A key that comes twice makes a list of its values.
-      if (schemas[0] && elements) this.#rules.report({ keyword: 'type', path: schemas[0].path });
-      const seen = parts.length > 0 ? undefined : this.#view.property(schema, freeKey(keys));
-      // A first character before the guard would keep it from being followed with others.
-      const isSplit = isAny && !this.#grammar.isShared;
-      const written = (isSplit ? freeKeys(declared) : [{ language }]).map((key) =>
-        this.#parameter(key, schemas, keys, seen, false),
-      );
-      return written.filter((parameter) => parameter !== null);
+      if (schemas[0] && this.#style.elements) this.#rules.report({ keyword: 'type', path: schemas[0].path });
+      const seen = isPatterned ? undefined : this.#view.property(schema, freeKey(keys));
+      const place = schemas[0]?.path ?? this.#rules.options.path;
+      return written
+        .map((key) => this.#parameter(key, schemas, place, seen, false))
+        .filter((parameter) => parameter !== null);
     });
     return found.length > 0 ? this.#grammar.rule('other', [...new Set(found)].join(' | ')) : null;
   }
 
-  /** What `propertyNames` asks of keys; null where no key will do. */
-  #nameLanguage({ names }: ObjectShape): LanguagePart[][] | null {
-    if (names === null) return null;
-    if (names.length === 0) return [[]];
-    const parts = this.#rules.alternatives(names).flatMap((nodes) => {
-      const language = this.#rules.stringLanguage(nodes);
-      return language ? [language] : [];
-    });
-    return parts.length > 0 ? parts : null;
-  }
-
-  /** Keys whose tags mean something else. */
-  #markKeys(): string[] {
-    const open = this.#style.open(ANY_KEY, 'text').split(ANY_KEY)[0]!;
-    const words = this.#texts.marks([]).flatMap((mark) => /[\w.-]+/.exec(mark.slice(open.length))?.[0] ?? []);
-    return words.filter((word) => this.#isMark(word));
-  }
-
-  /** One parameter; with a language for its key, one of any such key. Null if no value fits. */
-  #parameter(
-    key: Key,
-    schemas: Both,
-    keys: readonly string[],
-    schema: Schema,
-    isInside: boolean,
-  ): string | null {
+  /**
+   * One parameter; with a language for its key, one of any such key. Null if no value fits.
+   *
+   * @param place for errors
+   * @param schema the parser's
+   */
+  #parameter(key: Key, schemas: Both, place: string, schema: Schema, isInside: boolean): string | null {
     if (schemas === null) return null;
     const elements = this.#style.elements ? this.#elements(schemas, schema) : null;
     const contents = this.#rules.contents(
@@ -233,12 +191,12 @@ class ParameterWriter {
     const { others } = contents;
     const strings = isInside ? this.#withoutJson(contents.strings, schemas, schema) : contents.strings;
     const json = others.length > 0 ? this.#json(others.map(({ expression }) => expression)) : null;
-    const text = strings.length > 0 ? this.#texts.text(strings, keys) : null;
+    const text = strings.length > 0 ? this.#texts.text(strings, place, this.#rules.report) : null;
     if (elements) {
       const held =
         elements.held === null ? null : `${elements.held} ${this.#grammar.markup(this.#style.close)}`;
       const either =
-        text !== null && json !== null ? this.#either(strings, others, json, schemas, keys) : null;
+        text !== null && json !== null ? this.#either(strings, others, json, schemas, place) : null;
       const values = [...(either ? [either] : [text, json]), held].filter((value) => value !== null);
       return values.length > 0
         ? this.#pair(key, 'json', this.#grammar.rule('value', values.join(' | ')))
@@ -252,7 +210,7 @@ class ParameterWriter {
       if (text !== null) return this.#pair(key, 'text', text);
       return json === null ? null : this.#pair(key, 'json', json);
     }
-    return this.#pair(key, 'text', this.#either(strings, others, json, schemas, keys));
+    return this.#pair(key, 'text', this.#either(strings, others, json, schemas, place));
   }
 
   /** Parameters with values in JSON, one for all types that are marked alike. */
@@ -333,7 +291,10 @@ class ParameterWriter {
       open: '""',
       close: '""',
       comma: '',
-      item: (schemas, index) => this.#parameter(item, schemas, [], this.#view.item(schema, index), true),
+      item: (schemas, index) => {
+        const place = schemas?.[0]?.path ?? this.#rules.options.path;
+        return this.#parameter(item, schemas, place, this.#view.item(schema, index), true);
+      },
     });
     return branch?.expression ?? null;
   }
@@ -349,10 +310,11 @@ class ParameterWriter {
     others: readonly TypedBranch[],
     json: string,
     schemas: NonNullable<Both>,
-    keys: readonly string[],
+    place: string,
   ): string {
+    const { report } = this.#rules;
     const words = wordsOf(strings);
-    if (words) return `(${this.#texts.words(words, keys)} | ${json})`;
+    if (words) return `(${this.#texts.words(words, place)} | ${json})`;
     const free: Readonly<Record<string, LanguagePart>> = {
       '"null"': { words: ['null'] },
       '"true" | "false"': { words: ['true', 'false'] },
@@ -362,30 +324,25 @@ class ParameterWriter {
     const languages = others.map(({ expression }) => free[expression]);
     if (languages.every((part) => part !== undefined)) {
       const isAny = strings.some((parts) => parts.length === 0);
-      return this.#texts.text(isAny ? [[]] : [...strings, ...languages.map((part) => [part])], keys);
+      const all = isAny ? [[]] : [...strings, ...languages.map((part) => [part])];
+      return this.#texts.text(all, place, report);
     }
     // Text that reads as JSON counts as JSON, and then it should fit.
     const [node] = schemas;
-    if (node) this.#rules.report({ keyword: 'type', path: node.path });
-    return this.#texts.text([[]], keys);
+    if (node) report({ keyword: 'type', path: node.path });
+    return this.#texts.text([[]], place, report);
   }
 
   #pair(key: Key, kind: 'text' | 'json', value: string, type?: JsonType): string {
     const { escapeKey } = this.#style;
     const [before, after] = this.#style.open(ANY_KEY, kind, type).split(ANY_KEY) as [string, string];
-    // The key ends where a token begins, or at the first character that none has.
-    const hasToken = (end: number) => this.#grammar.hasToken(after.slice(0, end));
-    const length = Array.from(after, (_, index) => index + 1).find(hasToken) ?? 1;
-    const closer = after.slice(0, length);
+    const closer = this.#keys.endIn(after);
     let written: string;
     if (typeof key !== 'string') {
       const { start = '', language } = key;
       const guard = this.#grammar.guard({ kind: 'text', language, closer });
       written = `${start} ${guard} ${this.#grammar.textUntil(closer)}`.trimStart();
     } else {
-      const isSafe = escapeKey !== undefined || this.#grammar.hasToken(closer);
-      const ends = isSafe ? [] : closer === '"' ? ['"', '>'] : [closer];
-      this.#checkKey(key, ends);
       written = `${this.#grammar.literal(escapeKey?.(key) ?? key)} ${this.#grammar.markup(closer)}`;
     }
     const rest = after === closer ? '' : ` ${this.#grammar.markup(after.slice(closer.length))}`;
@@ -399,35 +356,21 @@ class ParameterWriter {
     if (!elements) return '';
     const { closeEnd } = elements;
     if (typeof key === 'string') return ` ${this.#grammar.literal(key)} ${this.#grammar.markup(closeEnd)}`;
-    const language = [[KEY, { not: this.#markKeys() }]];
+    const language = [this.#keys.closing];
     const guard = this.#grammar.guard({ kind: 'text', language, closer: closeEnd });
     return ` ${guard} ${this.#grammar.textUntil(closeEnd)}`;
-  }
-
-  /** @throws BadRequestError for a key that would not be read as it is */
-  #checkKey(key: string, ends: readonly string[]): void {
-    const isRead = /^\S(?:.*\S)?$/.test(key) && key.length <= LONGEST_KEY;
-    if (isRead && !this.#isMark(key) && !ends.some((end) => key.includes(end))) return;
-    throw schemaError(
-      `The property ${JSON.stringify(key)} can't be written in the calls of this model: name it with letters, digits and "_".`,
-      this.#rules.options.path,
-      'schema_unsupported',
-    );
-  }
-
-  /** Whether a tag with this key means something else. */
-  #isMark(key: string): boolean {
-    const { open, elements } = this.#style;
-    if (!elements) return false;
-    const marks = [...this.#texts.marks([]), this.#closer];
-    return [open(key, 'text'), this.#closer + key + elements.closeEnd].some((tag) => {
-      const before = tag.length - (key + elements.closeEnd).length;
-      return marks.some((mark) => mark.length > before && tag.startsWith(mark));
-    });
   }
 
   #json(expressions: readonly string[]): string {
     const value = this.#grammar.rule('value', [...new Set(expressions)].join(' | '));
     return `${this.#grammar.plain} ${value} ${this.#grammar.markup(this.#style.close)}`;
   }
+}
+
+/** Where a schema speaks of a property. */
+function placeOf(nodes: Conjunction, key: string): string | null {
+  const node = nodes.find(
+    ({ keywords: { properties } }) => isRecord(properties) && Object.hasOwn(properties, key),
+  );
+  return node ? pathTo(pathTo(node.path, 'properties'), key) : requirementOf(nodes, key);
 }

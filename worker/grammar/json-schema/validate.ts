@@ -338,7 +338,8 @@ function canonicalSet(values: readonly unknown[]): ReadonlySet<string> {
   return set;
 }
 
-function canonical(value: unknown): string {
+/** One spelling for all values that are the same. */
+export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (!isRecord(value)) return JSON.stringify(value);
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -178,7 +178,7 @@ export class ValueRules {
     for (const alternative of this.alternatives(nodes)) {
       const language = this.stringLanguage(alternative);
       if (language) strings.push(language);
-      const values = this.#values(alternative);
+      const values = this.listed(alternative);
       if (values) {
         for (const value of values) {
           const type = typeOfValue(value);
@@ -240,7 +240,7 @@ export class ValueRules {
 
   /** What the strings of an alternative are; null if there is none. */
   stringLanguage(nodes: Conjunction): LanguagePart[] | null {
-    const values = this.#values(nodes);
+    const values = this.listed(nodes);
     if (values) {
       const words = values.filter((value) => typeof value === 'string');
       return words.length > 0 ? [{ words }] : null;
@@ -259,7 +259,7 @@ export class ValueRules {
   }
 
   /** The values that `enum` and `const` leave; null without either. */
-  #values(nodes: Conjunction): unknown[] | null {
+  listed(nodes: Conjunction): unknown[] | null {
     const listed = nodes.flatMap(({ keywords }) => valuesOf(keywords) ?? []);
     if (!nodes.some(({ keywords }) => valuesOf(keywords))) return null;
     const distinct = [...new Map(listed.map((value) => [JSON.stringify(value), value])).values()];

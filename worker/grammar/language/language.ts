@@ -11,6 +11,7 @@ import {
 } from './automaton.ts';
 import { scalars } from './code-points.ts';
 import { formatSource } from './formats.ts';
+import { LongLanguage } from './long-language.ts';
 import { parseRegex } from './regex.ts';
 import { regexAutomaton } from './regex-automaton.ts';
 import { WordLanguage } from './word-language.ts';
@@ -194,9 +195,12 @@ function build(spec: LanguageSpec): Language {
     const min = Math.max(0, ...bounds.map((part) => part.min));
     const max = Math.min(...bounds.map((part) => part.max ?? Number.POSITIVE_INFINITY));
     if (others.length === 0) return new LengthLanguage(min, max);
-    if (bounds.length > 0 && others.every((part) => 'notPattern' in part)) {
+    const mayBeEndless = bounds.length > 0 && others.every((part) => 'notPattern' in part);
+    if (mayBeEndless || LongLanguage.isPossible(min, max)) {
       const automaton = alternative(others);
-      if (isEndless(automaton)) return new BoundedLanguage(automaton, min, max);
+      if (mayBeEndless && isEndless(automaton)) return new BoundedLanguage(automaton, min, max);
+      const long = LongLanguage.of(automaton, min, max);
+      if (long) return long;
     }
   }
   return new AutomatonLanguage(spec.map(alternative).reduce(either));

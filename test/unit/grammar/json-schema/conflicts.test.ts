@@ -75,12 +75,13 @@ const CASES: [name: string, branches: object[], valid: object[], invalid: object
   ],
 ];
 
-/** Parameters between tags, where a text ends at the tag of any other. */
+/** Parameters between tags, where a text may end at a line that begins with another's tag. */
 const style = {
   open: (key: string) => `<parameter=${key}>\n`,
   close: '\n</parameter>\n',
   separator: '',
-  avoid: (keys: readonly string[]) => keys.map((key) => `\n<parameter=${key}>`),
+  keyEnds: ['>'],
+  avoidAtLineStart: ['<parameter='],
 };
 
 describe.each(CASES)('%s', (_, branches, valid, invalid) => {
@@ -135,7 +136,7 @@ it('a text does not begin the parameter of another branch', async () => {
   const schema = { anyOf: [closed({ k: integer, a: integer }), closed({ k: string, b: string })] };
   const source = grammar.toString(parametersRule(grammar, schema, style, { path: 's', isClosed: true }));
   const write = (b: string) => `<parameter=k>\nx\n</parameter>\n<parameter=b>\n${b}\n</parameter>\n`;
-  expect(await reads(model, source, write('1\n<parameter=c>'))).toMatchObject({ isAccepted: true });
+  expect(await reads(model, source, write('1 <parameter=a>'))).toMatchObject({ isAccepted: true });
   expect(await reads(model, source, write('1\n<parameter=a>'))).toMatchObject({ isAccepted: false });
 });
 
@@ -145,7 +146,7 @@ it('reports more open values than the parser tries all ways for', () => {
     closed(Object.fromEntries(keys(count).map((key) => [key, type])));
   const checksOf = (count: number) => {
     const checks: unknown[] = [];
-    const style = { open: (key: string) => `<p=${key}>`, close: '</p>', separator: '' };
+    const style = { open: (key: string) => `<p=${key}>`, close: '</p>', separator: '', keyEnds: ['>'] };
     const schema = { anyOf: [branch(count, integer), branch(count, string)] };
     parametersRule(newGrammar(), schema, style, { path: 's', report: (check) => checks.push(check) });
     return checks;

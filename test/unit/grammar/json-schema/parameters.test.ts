@@ -25,13 +25,20 @@ const FAMILIES: Record<string, Family> = {
       open: (key) => `<parameter=${key}>\n`,
       close: '\n</parameter>\n',
       separator: '',
-      avoid: (keys) => ['</function>', ...keys.map((key) => `\n<parameter=${key}>`)],
+      keyEnds: ['>'],
+      avoid: () => ['</function>'],
+      avoidAtLineStart: ['<parameter='],
     },
     write: (key, value) => `<parameter=${key}>\n${value}\n</parameter>\n`,
   },
   minimax_m2: {
     model: tiny,
-    style: { open: (key) => `<parameter name="${key}">`, close: '</parameter>\n', separator: '' },
+    style: {
+      open: (key) => `<parameter name="${key}">`,
+      close: '</parameter>\n',
+      separator: '',
+      keyEnds: ['">', '>'],
+    },
     write: (key, value) => `<parameter name="${key}">${value}</parameter>\n`,
   },
   glm: {
@@ -40,6 +47,7 @@ const FAMILIES: Record<string, Family> = {
       open: (key) => `<arg_key>${key}</arg_key>\n<arg_value>`,
       close: '</arg_value>\n',
       separator: '',
+      keyEnds: ['</arg_key>', '<arg_value>'],
     },
     write: (key, value) => `<arg_key>${key}</arg_key>\n<arg_value>${value}</arg_value>\n`,
   },
@@ -49,6 +57,7 @@ const FAMILIES: Record<string, Family> = {
       open: (key, kind) => `<｜DSML｜parameter name="${key}" string="${kind === 'text'}">`,
       close: '</｜DSML｜parameter>\n',
       separator: '',
+      keyEnds: ['"', '>'],
     },
     write: (key, value, kind) =>
       `<｜DSML｜parameter name="${key}" string="${kind === 'text'}">${value}</｜DSML｜parameter>\n`,
@@ -141,6 +150,8 @@ describe.each(Object.entries(FAMILIES))('%s', (name, family) => {
     const json = JSON.stringify([`x${closer}y`]);
     expect(await accepts(schema, write('b', json, 'json'))).toBe(isClosedByToken);
     expect(await accepts(schema, write('b', json.replace('<', '\\u003c'), 'json'))).toBe(true);
+    expect(await accepts(schema, write('b', json.replace('/', '\\/'), 'json'))).toBe(true);
+    expect(await accepts(schema, write('b', json.replace('>', '!'), 'json'))).toBe(true);
   });
 
   it('takes null and other scalars beside strings', async () => {
@@ -160,7 +171,22 @@ describe.each(Object.entries(FAMILIES))('%s', (name, family) => {
   it('writes free keys where none is declared', async () => {
     const schema = { type: 'object', additionalProperties: { type: 'integer' } };
     expect(await accepts(schema, write('some_key', '1', 'json') + write('b', '2', 'json'))).toBe(true);
-    expect(await accepts(schema, write('some key', '1', 'json'))).toBe(false);
+    for (const key of [
+      '',
+      'some key',
+      '$x',
+      '1',
+      'größe',
+      'ns:name',
+      '日本',
+      'a\nb',
+      '-',
+      '<b',
+      'x'.repeat(120),
+    ])
+      expect(await accepts(schema, write(key, '1', 'json')), key).toBe(true);
+    for (const key of [' a', 'a ', 'a\n', 'x'.repeat(121)])
+      expect(await accepts(schema, write(key, '1', 'json')), key).toBe(false);
     expect(await accepts(schema, write('a', 'x', 'json'))).toBe(false);
     expect(await accepts(object({}), '')).toBe(true);
     expect(await accepts(object({}), write('a', '1', 'json'))).toBe(false);
@@ -171,7 +197,7 @@ it('keeps what would be markup out of text', async () => {
   const { source } = compile(FAMILIES.qwen3_coder!, object({ a: { type: 'string' }, b: { type: 'string' } }));
   const read = async (text: string) =>
     (await reads(tiny, source, `<parameter=a>\n${text}\n</parameter>\n`)).isAccepted;
-  expect(await read('x\n<parameter=c>')).toBe(true);
+  expect(await read('x\n<parameter')).toBe(true);
   expect(await read('x <parameter=b>')).toBe(true);
   expect(await read('x\n<parameter=b>')).toBe(false);
   expect(await read('</function')).toBe(true);
@@ -180,14 +206,16 @@ it('keeps what would be markup out of text', async () => {
 
 it.each([
   ['qwen3_coder', 'a>b'],
-  ['minimax_m2', 'a"b'],
+  ['minimax_m2', 'a">b'],
+  ['dsml', 'a"b'],
   ['minimax_m2', ' a'],
-  ['glm', 'a\nb'],
-  ['glm', ''],
+  ['glm', 'a\n'],
+  ['glm', `x${' x'.repeat(120)}`],
+  ['qwen3_coder', 'a\u0001'],
 ])('refuses keys that would be read as others: %s %j', (name, key) => {
   expect(() => compile(FAMILIES[name]!, object({ [key]: { type: 'integer' } }))).toThrow(
     expect.objectContaining({
-      param: 's',
+      param: `s.properties[${JSON.stringify(key)}]`,
       code: 'schema_unsupported',
       message: expect.stringContaining(JSON.stringify(key)),
     }),
@@ -236,7 +264,7 @@ it.each([
 ])('refuses listed texts that would be read as others: %s %j', (name, text) => {
   expect(() => compile(FAMILIES[name]!, object({ a: { enum: ['b', text] } }))).toThrow(
     expect.objectContaining({
-      param: 's',
+      param: 's.properties.a',
       code: 'schema_unsupported',
       message: expect.stringContaining(JSON.stringify(text)),
     }),
@@ -261,6 +289,63 @@ it.each(['minimax_m2', 'glm', 'dsml'])('%s: many optional parameters compile', a
       expect(await matches(0, 150, wrong)).toMatchObject({ isAccepted: false });
     }
   }
+});
+
+describe('patterns for keys', () => {
+  const patterned = (pattern: string, value: object) => ({
+    type: 'object',
+    patternProperties: { [pattern]: value },
+  });
+  const place = (pattern: string) => `s.patternProperties[${JSON.stringify(pattern)}]`;
+
+  it.each(['>', '^.{300}$', '^ '])(
+    'are refused by their place where no key can be written: %s',
+    (pattern) => {
+      const { minimax_m2 } = FAMILIES;
+      expect(() => compile(minimax_m2!, patterned(pattern, { type: 'integer' }))).toThrow(
+        expect.objectContaining({ param: place(pattern), code: 'schema_unsupported' }),
+      );
+      expect(() =>
+        compile(minimax_m2!, { ...patterned(pattern, {}), patternProperties: { [pattern]: false } }),
+      ).not.toThrow();
+    },
+  );
+
+  it.each(['^(ab)+$', '^(\\d+-)*x$'])(
+    'are refused by their place where the parser does not try them and the value is open: %s',
+    (pattern) => {
+      const either = { type: ['string', 'integer'] };
+      expect(() => compile(FAMILIES.minimax_m2!, patterned(pattern, { type: 'string' }))).toThrow(
+        expect.objectContaining({ param: place(pattern), code: 'schema_unsupported' }),
+      );
+      for (const value of [{ type: 'integer' }, { type: 'array' }, {}])
+        expect(() => compile(FAMILIES.minimax_m2!, patterned(pattern, value))).not.toThrow();
+      expect(() => compile(FAMILIES.dsml!, patterned(pattern, either))).not.toThrow();
+    },
+  );
+
+  it('hold what stands under the keys', async () => {
+    const schema = { ...patterned('^(ab)+$', { type: 'integer' }), additionalProperties: false };
+    const { model, write } = FAMILIES.minimax_m2!;
+    const { source } = compile(FAMILIES.minimax_m2!, schema);
+    expect(await reads(model, source, write('abab', '1', 'json'))).toMatchObject({ isAccepted: true });
+    expect(await reads(model, source, write('aba', '1', 'json'))).toMatchObject({ isAccepted: false });
+    expect(await reads(model, source, write('abab', 'x', 'json'))).toMatchObject({ isAccepted: false });
+  });
+
+  it.each(['(?=a)', '(a)\\1'])('are refused by their place where they can not be followed: %s', (pattern) => {
+    expect(() => compile(FAMILIES.minimax_m2!, patterned(pattern, {}))).toThrow(
+      expect.objectContaining({ param: 's.patternProperties', code: 'schema_unsupported' }),
+    );
+  });
+});
+
+it('refuses a text of which each holds what means something else, by its place', () => {
+  const schema = object({ a: { type: 'string', pattern: '</parameter>' } });
+  expect(() => compile(FAMILIES.minimax_m2!, schema)).toThrow(
+    expect.objectContaining({ param: 's.properties.a', code: 'schema_unsupported' }),
+  );
+  expect(() => compile(FAMILIES.glm!, schema)).not.toThrow();
 });
 
 it('says what a mix of text and JSON leaves open', () => {
