@@ -388,8 +388,11 @@ export type ToWorker =
   | { type: 'close' };
 
 export type FromWorker =
-  /** The worker holds this Web Lock for as long as it lives: one that is ended from outside says nothing. */
-  | { type: 'alive'; lock: string }
+  /**
+   * The worker has started. It holds this Web Lock for as long as it lives, for one that is ended from outside says nothing;
+   * `null`: none yet, or none at all where there are none.
+   */
+  | { type: 'alive'; lock: string | null }
   | { type: 'progress'; progress: LoadProgress }
   | { type: 'loaded'; model: ModelReport; device: DeviceReport; table: TokenTable; timings: LoadTimings }
   /** A new device after a loss; nothing else of `loaded` changes. */

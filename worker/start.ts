@@ -6,6 +6,7 @@ import { Service } from './service.ts';
 
 /** The worker's side of the protocol, with what a worker's global has. */
 export function startService(post: (message: FromWorker) => void): Service {
+  post({ type: 'alive', lock: null });
   return new Service(post, (message, onProgress, signal) =>
     loadModel(message, onProgress, signal, {
       fetch: (input, init) => fetch(input, init),

@@ -49,6 +49,12 @@ export interface ConnectionEvents {
 /** How long a worker may take to release what it holds before it is ended anyway. */
 const closingMilliseconds = 3000;
 
+/**
+ * A worker from which nothing has come after so many looks did not start. They are looks and not one time, for a page that
+ * was frozen meanwhile has not looked.
+ */
+const startingLooks = { most: 24, milliseconds: 5000 };
+
 /** A promise that waits for the worker. */
 interface Pending<Value> {
   resolve: (value: Value) => void;
@@ -78,6 +84,8 @@ export class Connection {
   #onClosed: (() => void) | null = null;
   /** Ends the watch over the worker's life. */
   readonly #ended = new AbortController();
+  /** Looks for a first message, after the load was asked for. */
+  #starting: ReturnType<typeof setInterval> | undefined;
 
   constructor(port: WorkerPort, events: ConnectionEvents = {}) {
     this.#port = port;
@@ -114,6 +122,7 @@ export class Connection {
       if (signal?.aborted) return abort();
       signal?.addEventListener('abort', abort);
       this.#port.postMessage({ type: 'load', ...job });
+      this.#awaitStart();
     }).finally(() => signal?.removeEventListener('abort', abort));
   }
 
@@ -173,11 +182,26 @@ export class Connection {
     this.#port.terminate?.();
   }
 
+  #awaitStart(): void {
+    let looks = 0;
+    this.#starting = setInterval(() => {
+      if (++looks < startingLooks.most) return;
+      const seconds = (startingLooks.most * startingLooks.milliseconds) / 1000;
+      this.#break(
+        new WorkerError(
+          `The worker has not started within ${seconds} seconds. Check that its script can be fetched.`,
+          { code: 'worker_silent' },
+        ),
+      );
+    }, startingLooks.milliseconds);
+  }
+
   #receive(message: FromWorker): void {
+    clearInterval(this.#starting);
     if (this.#broken && message.type !== 'closed') return;
     switch (message.type) {
       case 'alive':
-        void this.#watch(message.lock);
+        if (message.lock !== null) void this.#watch(message.lock);
         return;
       case 'progress':
         this.#events.onProgress?.(message.progress);
@@ -238,6 +262,7 @@ export class Connection {
   }
 
   #fail(error: TokenprismError): void {
+    clearInterval(this.#starting);
     this.#broken = error;
     const listeners = [...this.#requests.values()];
     this.#requests.clear();

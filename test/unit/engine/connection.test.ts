@@ -47,6 +47,29 @@ describe('Connection', () => {
     expect(worker.terminated).toBe(true);
   });
 
+  it('gives up a worker that does not start, and waits for one that has', async () => {
+    vi.useFakeTimers();
+    try {
+      const silent = new FakeWorker();
+      const load = expect(new Connection(silent).load(loadJob)).rejects.toMatchObject({
+        name: 'WorkerError',
+        code: 'worker_silent',
+      });
+      const slow = new FakeWorker();
+      slow.answer = () => slow.emit({ type: 'alive', lock: null });
+      const loaded = new Connection(slow).load(loadJob);
+      await vi.advanceTimersByTimeAsync(119_000);
+      expect(silent.terminated).toBe(false);
+      await vi.advanceTimersByTimeAsync(600_000);
+      await load;
+      expect([silent.terminated, slow.terminated]).toEqual([true, false]);
+      slow.emitLoaded();
+      expect(await loaded).toMatchObject({ model });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('rejects a load that is aborted, before and while it runs', async () => {
     const worker = new FakeWorker();
     const controller = new AbortController();
