@@ -190,7 +190,8 @@ function checkArguments(request: WalkRequest, call: ReadCall, text: string, add:
   const values = got as Record<string, unknown>;
   // Of a key that is written twice the last value holds.
   const parameters = [...new Map(call.arguments.parameters.map((entry) => [entry.key, entry])).values()];
-  const keys = parameters.map(({ key }) => key);
+  // An object has keys that are numbers before all others.
+  const keys = Object.keys(Object.fromEntries(parameters.map(({ key }) => [key, null])));
   if (JSON.stringify(keys) !== JSON.stringify(Object.keys(values))) add('keys', keys, Object.keys(values));
   for (const { key, text: written, kind } of parameters) {
     if (!isText(written, values[key])) add(`value of ${key} (${kind})`, written, values[key]);
