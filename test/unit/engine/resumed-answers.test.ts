@@ -129,8 +129,9 @@ describe('an answer that goes on in a new worker', () => {
       fault = () => false;
       const { choices, usage, details } = await ask(body);
       const tokens = usage!.completion_tokens;
-      const more = name === 'drawn' ? [inPrefill(), atTokens(0)] : [];
-      for (const one of [...more, atTokens(5, tokens)]) {
+      const wanted =
+        name === 'drawn' ? [inPrefill(), atTokens(0), atTokens(5, tokens)] : [atTokens(tokens >> 1)];
+      for (const one of wanted) {
         const { recoveries } = engine.state;
         fault = one;
         const resumed = await ask(body);
@@ -144,4 +145,29 @@ describe('an answer that goes on in a new worker', () => {
       }
     });
   }
+
+  it('is the same: a raw prompt with the log probabilities of its own tokens', async () => {
+    const ask = async () => {
+      const { choices, usage } = await engine.completions.create({
+        prompt: 'The capital of France is',
+        echo: true,
+        logprobs: 1,
+        max_tokens: 8,
+        ...hot,
+      });
+      const rounded = JSON.stringify(choices, (_, value) =>
+        typeof value === 'number' ? value.toFixed(3) : value,
+      );
+      return { choices: JSON.parse(rounded), usage };
+    };
+    fault = () => false;
+    const plain = await ask();
+    // Once before they were told, then behind them.
+    for (const one of [inPrefill(), atTokens(0, 5)]) {
+      const { recoveries } = engine.state;
+      fault = one;
+      expect(await ask()).toEqual(plain);
+      expect(engine.state.recoveries).toBeGreaterThan(recoveries);
+    }
+  });
 });
