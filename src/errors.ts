@@ -36,7 +36,7 @@ export class TokenprismError extends Error {
   readonly status: number = 500;
   readonly code: string | null;
   readonly param: string | null;
-  /** The numbers of a `StorageQuotaError`, where they are known. */
+  /** Of an error about room, a `StorageQuotaError` or the code `model_too_large`: the numbers, where they are known. */
   readonly bytes: ByteShortage | null;
   /** OpenAI's error type: `invalid_request_error` for 4xx, else `server_error`. */
   get type(): string {

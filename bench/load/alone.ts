@@ -38,6 +38,7 @@ scope.onmessage = async ({ data: { model, device, dtype, wasmUrl } }) => {
     json: (name) => files.json(name),
     optionalJson: (name) => files.optionalJson(name),
     optionalText: (name) => files.optionalText(name),
+    sizes: () => files.sizes(),
     kept: () => files.kept(),
   };
   const start = performance.now();

@@ -19,6 +19,8 @@ export interface ModelFiles {
   json(name: string): Promise<Record<string, unknown>>;
   optionalJson(name: string): Promise<Record<string, unknown> | null>;
   optionalText(name: string): Promise<string | null>;
+  /** Bytes of the files by their names, of those that are listed with one; `null` where there is no list. */
+  sizes(): Promise<ReadonlyMap<string, number> | null>;
   /** What the load left: asked for after it. */
   kept(): Promise<{ revision: string | null; storage: StorageReport | null }>;
 }
@@ -120,6 +122,17 @@ class OpenFiles implements ModelFiles {
   async optionalText(name: string): Promise<string | null> {
     const bytes = await this.optionalBytes(name);
     return bytes && new TextDecoder().decode(bytes);
+  }
+
+  async sizes(): Promise<ReadonlyMap<string, number> | null> {
+    const { names, find } = await this.#list();
+    if (!names) return null;
+    const sizes = new Map<string, number>();
+    for (const name of names) {
+      const content = find(name)?.content;
+      if (content) sizes.set(name, content.size);
+    }
+    return sizes.size > 0 ? sizes : null;
   }
 
   async kept(): Promise<{ revision: string | null; storage: StorageReport | null }> {

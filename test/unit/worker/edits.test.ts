@@ -61,7 +61,9 @@ describe('edits of the model file', () => {
   });
 
   it('select rows of logits and take the lengths in place of the mask', () => {
-    const { model, edits } = editModel(original);
+    const { model, edits, largest } = editModel(original);
+    // The embedding: 2048 tokens, 192 values of four bytes.
+    expect(largest).toEqual({ name: 'model.embed_tokens.weight', bytes: 2048 * 192 * 4 });
     expect(edits).toEqual({
       rows: 'logit_rows',
       lengths: { last: 'last_token', total: 'total_tokens' },

@@ -9,6 +9,7 @@ import { type AdapterReport, findAdapter, minimumSubgroupSize, openDevice } from
 import { attempts, waysDown } from './ladder.ts';
 import { type Preparation, prepareOnnx } from './preparation.ts';
 import { explainFailure } from './reader.ts';
+import { roomFor } from './room.ts';
 import { checkNumbers, checkSteps } from './selftest.ts';
 import { CachedSequence } from './sequence.ts';
 import { createSession, type DecodeWay, type LoadedSession } from './session.ts';
@@ -48,7 +49,7 @@ export async function createOnnxBackend(
       );
     }
     target.reason = `WASM, because WebGPU computes wrong numbers on this adapter (${fault}).`;
-    weights = await loadWeights(options.files, options.dtype, null);
+    weights = await loadWeights(options.files, options.dtype, null, roomFor(null));
   }
   options.onProgress({ phase: 'session', file: null, loaded: 0, total: 0 });
   const session = await createSession(weights, options.config, options.contextLength, null);

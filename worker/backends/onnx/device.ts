@@ -1,34 +1,42 @@
 import { DeviceLostError, WebGPUUnavailableError } from '../../../src/errors.ts';
 import type { DeviceReport } from '../../../src/protocol.ts';
 import type { GpuMemory } from '../backend.ts';
+import { webGpuAdvice } from './webgpu-advice.ts';
 
 export type AdapterReport = NonNullable<DeviceReport['adapter']>;
 
-/** An adapter, or why there is none. */
+/** An adapter, or why there is none, and what to do about it in the browser at hand. */
 export type AdapterResult =
   | { adapter: GPUAdapter; report: AdapterReport; missing: null }
-  | { adapter: null; report: null; missing: string };
+  | { adapter: null; report: null; missing: string; advice: string };
 
 const softwareNames = /swiftshader|llvmpipe|lavapipe|softpipe|microsoft basic render|\bwarp\b/i;
 
 /** Asks the browser for a WebGPU adapter. */
 export async function findAdapter(): Promise<AdapterResult> {
-  const none = (missing: string): AdapterResult => ({ adapter: null, report: null, missing });
-  const gpu = (globalThis as { navigator?: { gpu?: GPU } }).navigator?.gpu;
+  const { gpu, userAgent = '' } = (globalThis.navigator ?? {}) as { gpu?: GPU; userAgent?: string };
+  const none = (missing: string, advice: string): AdapterResult => ({
+    adapter: null,
+    report: null,
+    missing,
+    advice,
+  });
   if (!gpu) {
-    return none(
-      globalThis.isSecureContext === false
-        ? 'WebGPU needs a secure context: serve the page over https or from localhost'
-        : 'this browser has no WebGPU',
-    );
+    return globalThis.isSecureContext === false
+      ? none('WebGPU needs a secure context', 'Serve the page over https or from localhost.')
+      : none('this browser has no WebGPU', webGpuAdvice(userAgent, 'interface'));
   }
   let adapter: GPUAdapter | null;
   try {
     adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
   } catch (cause) {
-    return none(`the browser refused a WebGPU adapter (${cause instanceof Error ? cause.message : cause})`);
+    const why = cause instanceof Error ? cause.message : cause;
+    return none(`the browser refused a WebGPU adapter (${why})`, webGpuAdvice(userAgent, 'adapter'));
   }
-  if (!adapter) return none('the browser has WebGPU, but no adapter for this machine');
+  if (!adapter) {
+    const missing = 'the browser has WebGPU, but no adapter for this machine';
+    return none(missing, webGpuAdvice(userAgent, 'adapter'));
+  }
   const { info } = adapter;
   const names = [info.vendor, info.architecture, info.device, info.description].join(' ');
   return {

@@ -45,14 +45,17 @@ export const noEdits = (why: string): GraphEdits => ({
 export function editModel(model: Uint8Array<ArrayBuffer>): {
   model: Uint8Array<ArrayBuffer>;
   edits: GraphEdits;
+  /** The tensor that takes most, in bytes, be it in the file or outside; `null` where that is not known. */
+  largest: { name: string; bytes: number } | null;
 } {
   let file: ModelFile;
   try {
     file = new ModelFile(model);
   } catch (cause) {
     // The runtime has its own say on a file that it can't read.
-    return { model, edits: noEdits(cause instanceof Error ? cause.message : String(cause)) };
+    return { model, edits: noEdits(cause instanceof Error ? cause.message : String(cause)), largest: null };
   }
+  const largest = file.largestConstant();
   const edits: GraphEdits = {
     rows: null,
     lengths: null,
@@ -71,7 +74,7 @@ export function editModel(model: Uint8Array<ArrayBuffer>): {
   if (!edits.sharesCache)
     edits.skipped.push('cache in place: not all keys and values go to GroupQueryAttention');
   const isChanged = edits.rows !== null || edits.lengths !== null || edits.unused.length > 0;
-  return { model: isChanged ? file.bytes() : model, edits };
+  return { model: isChanged ? file.bytes() : model, edits, largest };
 }
 
 const elementwise = new Set(['Cast', 'Identity', 'Mul', 'Div', 'Tanh']);

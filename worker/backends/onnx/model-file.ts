@@ -5,7 +5,7 @@ const modelGraph = 7;
 const graphField = { node: 1, initializer: 5, input: 11, output: 12 };
 const nodeField = { input: 1, output: 2, name: 3, op: 4, attribute: 5, domain: 7 };
 const attributeField = { name: 1, integer: 3, tensor: 5, graph: 6, graphs: 11 };
-const tensorField = { dims: 1, type: 2, int32s: 5, int64s: 7, name: 8, raw: 9 };
+const tensorField = { dims: 1, type: 2, int32s: 5, int64s: 7, name: 8, raw: 9, external: 13 };
 const tensorTypes = { int32: 6, int64: 7 };
 
 const decoder = new TextDecoder();
@@ -87,6 +87,16 @@ export class ModelFile {
       this.#constants.has(name) ||
       this.nodes.some(({ outputs }) => outputs.includes(name))
     );
+  }
+
+  /** The constant whose data takes most, in bytes, be it in this file or in another; `null` where none has data. */
+  largestConstant(): { name: string; bytes: number } | null {
+    let largest: { name: string; bytes: number } | null = null;
+    for (const [name, tensor] of this.#constants) {
+      const bytes = dataSize(fieldsOf(tensor));
+      if (bytes > (largest?.bytes ?? 0)) largest = { name, bytes };
+    }
+    return largest;
   }
 
   removeNode(node: GraphNode): void {
@@ -199,6 +209,19 @@ function readNode(content: Uint8Array): GraphNode {
     }
   }
   return node;
+}
+
+/** Bytes of a tensor's data; 0 where it is listed number by number, as small ones are. */
+function dataSize(tensor: Field[]): number {
+  let size = 0;
+  for (const { number, content } of tensor) {
+    if (number === tensorField.raw) size = content.length;
+    if (number !== tensorField.external) continue;
+    // A key and a value: of the data in another file, `location`, `offset` and `length`.
+    const [key, value] = [1, 2].map((part) => fieldsOf(content).find((field) => field.number === part));
+    if (key && value && textOf(key) === 'length') size = Number(textOf(value));
+  }
+  return size;
 }
 
 function singleInteger(tensor: Field[]): number | null {

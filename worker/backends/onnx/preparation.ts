@@ -1,5 +1,6 @@
 import type { DeviceChoice, Dtype } from '../../../src/protocol.ts';
 import type { ModelFiles } from '../../cache/files.ts';
+import { roomFor } from './room.ts';
 import { startRuntime } from './runtime.ts';
 import { chooseTarget, type Target } from './target.ts';
 import { loadWeights, type Weights } from './weights.ts';
@@ -19,7 +20,7 @@ export interface Preparation {
 export function prepareOnnx(files: ModelFiles, device: DeviceChoice, dtype: Dtype): Preparation {
   const target = chooseTarget(device);
   const weights = target.then(({ adapter }) =>
-    loadWeights(files, dtype, adapter ? adapter.features.has('shader-f16') : null),
+    loadWeights(files, dtype, adapter ? adapter.features.has('shader-f16') : null, roomFor(adapter)),
   );
   const runtime = startRuntime();
   for (const begun of [target, weights, runtime]) begun.catch(() => {});

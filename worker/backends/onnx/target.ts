@@ -20,7 +20,7 @@ export async function chooseTarget(choice: DeviceChoice): Promise<Target> {
   if (found.missing !== null) {
     if (choice === 'webgpu') {
       throw new WebGPUUnavailableError(
-        `WebGPU was asked for, but ${found.missing}. Use device 'auto' or 'wasm' to run without it.`,
+        `WebGPU was asked for, but ${found.missing}. ${found.advice} Device 'auto' or 'wasm' runs without it.`,
       );
     }
     return { adapter: null, report: null, reason: `WASM, because ${found.missing}.` };

@@ -2,6 +2,7 @@ import { ModelLoadError } from '../../../src/errors.ts';
 import type { Dtype } from '../../../src/protocol.ts';
 import type { ModelFiles } from '../../cache/files.ts';
 import { editModel, type GraphEdits } from './edits.ts';
+import { checkTensor, checkWeights, type Room } from './room.ts';
 
 type NamedDtype = Exclude<Dtype, 'auto'>;
 
@@ -35,9 +36,15 @@ export interface Weights {
  * the model has.
  *
  * @param hasF16 whether shaders can use 16-bit floats; `null` on WASM
- * @throws ModelLoadError when there is no such file, or the device can't run the format
+ * @param room what is sure not to fit is not downloaded where its size is known, and not run where not
+ * @throws ModelLoadError when there is no such file, the device can't run the format, or it has no room for the weights
  */
-export async function loadWeights(files: ModelFiles, dtype: Dtype, hasF16: boolean | null): Promise<Weights> {
+export async function loadWeights(
+  files: ModelFiles,
+  dtype: Dtype,
+  hasF16: boolean | null,
+  room: Room,
+): Promise<Weights> {
   if (hasF16 === false && (dtype === 'fp16' || dtype === 'q4f16')) {
     throw new ModelLoadError(
       `dtype '${dtype}' needs a GPU with the WebGPU feature shader-f16, which this adapter lacks: use dtype 'q4' or 'auto'.`,
@@ -45,6 +52,8 @@ export async function loadWeights(files: ModelFiles, dtype: Dtype, hasF16: boole
     );
   }
   const wanted: NamedDtype[] = dtype === 'auto' ? preference(hasF16) : [dtype];
+  const sizes = await files.sizes();
+  if (sizes) checkSizes(files.origin, wanted, sizes, hasF16, room);
   const found = await files.firstOf(wanted.map(fileOf));
   if (!found) {
     throw new ModelLoadError(
@@ -52,11 +61,41 @@ export async function loadWeights(files: ModelFiles, dtype: Dtype, hasF16: boole
       { code: 'file_not_found' },
     );
   }
+  const { largest, ...edited } = editModel(found.bytes);
+  if (largest) checkTensor(`${files.origin}: ${found.name}`, largest, room);
   const external = await Promise.all(
     externalNames(found.bytes).map(async (path) => ({ path, data: await files.bytes(`onnx/${path}`) })),
   );
   const chosen = wanted.find((candidate) => fileOf(candidate) === found.name)!;
-  return { dtype: chosen, file: found.name, ...editModel(found.bytes), external };
+  return { dtype: chosen, file: found.name, ...edited, external };
+}
+
+/** Refuses the weights that would be chosen of the files listed, where they are sure not to fit. */
+function checkSizes(
+  origin: string,
+  wanted: readonly NamedDtype[],
+  sizes: ReadonlyMap<string, number>,
+  hasF16: boolean | null,
+  room: Room,
+): void {
+  const needsF16 = ['fp16', 'q4f16'];
+  const offers = (Object.keys(suffixes) as NamedDtype[])
+    .filter((dtype) => sizes.has(fileOf(dtype)))
+    .map((dtype) => ({ dtype, bytes: bytesOf(fileOf(dtype), sizes) }));
+  const chosen = wanted.map((dtype) => offers.find((offer) => offer.dtype === dtype)).find(Boolean);
+  if (!chosen) return;
+  const others = offers.filter(({ dtype }) => hasF16 === true || !needsF16.includes(dtype));
+  checkWeights(origin, chosen, others, room);
+}
+
+/** Of a model file and the data outside of it: `model_q4.onnx_data`, `model_q4.onnx_data_1`, … */
+function bytesOf(file: string, sizes: ReadonlyMap<string, number>): number {
+  let bytes = 0;
+  for (const [name, size] of sizes) {
+    if (name === file || /^_data(_\d+)?$/.test(name.startsWith(file) ? name.slice(file.length) : ''))
+      bytes += size;
+  }
+  return bytes;
 }
 
 function preference(hasF16: boolean | null): NamedDtype[] {

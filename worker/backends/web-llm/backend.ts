@@ -58,7 +58,9 @@ export async function createWebLlmBackend(options: WebLlmBackendOptions): Promis
   const { library, record, route, onProgress, signal } = options;
   const found = await findAdapter();
   if (!found.adapter) {
-    throw new WebGPUUnavailableError(`web-llm runs models on WebGPU only, and ${found.missing}.`);
+    throw new WebGPUUnavailableError(
+      `web-llm runs models on WebGPU only, and ${found.missing}. ${found.advice}`,
+    );
   }
   const appConfig: AppConfig = { ...library.prebuiltAppConfig, model_list: [record] };
   const tap = new RowTap();
