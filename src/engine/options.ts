@@ -18,8 +18,11 @@ import type { WebLlmOptions } from './web-llm-options.ts';
 
 /** Progress of a load: one file or step, and all files known so far. */
 export interface EngineProgress extends LoadProgress {
-  /** Bytes of all files seen so far; grows in `total` when another file begins. */
-  overall: { loaded: number; total: number };
+  /**
+   * All files seen so far, in bytes; grows in `total` when another file begins. `received` of them came over the network
+   * in this load, in the last seconds so many a second; `null` before that can be told, and where nothing has come.
+   */
+  overall: { loaded: number; total: number; received: number; bytesPerSecond: number | null };
 }
 
 export interface EngineOptions extends FormatOptions {

@@ -74,9 +74,39 @@ describe('ProgressSum', () => {
     const sum = new ProgressSum();
     const step = (file: string | null, loaded: number, total: number) =>
       sum.add({ phase: file === null ? 'session' : 'download', file, loaded, total }).overall;
-    expect(step('a', 5, 10)).toEqual({ loaded: 5, total: 10 });
-    expect(step('b', 3, 0)).toEqual({ loaded: 8, total: 13 });
-    expect(step('a', 10, 10)).toEqual({ loaded: 13, total: 13 });
-    expect(step(null, 0, 0)).toEqual({ loaded: 13, total: 13 });
+    expect(step('a', 5, 10)).toMatchObject({ loaded: 5, total: 10 });
+    expect(step('b', 3, 0)).toMatchObject({ loaded: 8, total: 13 });
+    expect(step('a', 10, 10)).toMatchObject({ loaded: 13, total: 13 });
+    expect(step(null, 0, 0)).toMatchObject({ loaded: 13, total: 13 });
+  });
+
+  it('tells the speed of what came over the network in the last seconds', () => {
+    let now = 0;
+    const sum = new ProgressSum(() => now);
+    const at = (milliseconds: number, file: string, loaded: number, received: number) => {
+      now = milliseconds;
+      const { overall } = sum.add({ phase: 'download', file, loaded, total: 100_000, received });
+      return [overall.received, overall.bytesPerSecond];
+    };
+    // Too early to tell, then 1000 bytes a second, whatever was kept from an earlier load.
+    expect(at(0, 'a', 50_000, 0)).toEqual([0, null]);
+    expect(at(100, 'a', 50_100, 100)).toEqual([100, null]);
+    expect(at(1000, 'a', 51_000, 1000)).toEqual([1000, 1000]);
+    expect(at(2000, 'b', 3000, 3000)).toEqual([4000, 2000]);
+    // What came longer ago counts no more: 500 bytes since then, and at last nothing.
+    expect(at(6000, 'b', 3500, 3500)).toEqual([4500, 700]);
+    expect(at(7000, 'b', 3500, 3500)).toEqual([4500, 100]);
+    expect(at(20_000, 'b', 3500, 3500)).toEqual([4500, 0]);
+  });
+
+  it('tells no speed of files that are there already', () => {
+    let now = 0;
+    const sum = new ProgressSum(() => now);
+    const speeds = [0, 500, 1000].map((at) => {
+      now = at;
+      const step = { phase: 'download' as const, file: 'a', loaded: at, total: 1000, received: 0 };
+      return sum.add(step).overall.bytesPerSecond;
+    });
+    expect(speeds).toEqual([null, null, null]);
   });
 });
