@@ -1,13 +1,12 @@
-import { expect, test } from './harness/fixture.ts';
+import { expect, test } from './harness/kept-page.ts';
 
-test.use({ needsLibrary: false });
 test.describe.configure({ timeout: 300_000 });
 
 /** As the page imports it. */
 const drafts = '/test/browser/worker/drafts.ts';
 
-test('drafts on WebGPU leave tokens, keys and values as they are, in fewer passes', async ({ page }) => {
-  const { decode, plain, drafted } = await page.evaluate(async (drafts) => {
+test('drafts on WebGPU leave tokens, keys and values as they are, in fewer passes', async ({ keptPage }) => {
+  const { decode, plain, drafted } = await keptPage.evaluate(async (drafts) => {
     const { withAndWithoutDrafts } = (await import(drafts)) as typeof import('./worker/drafts.ts');
     // Steps of one token are captured, and drafts are read by passes that are not, in the same session.
     return withAndWithoutDrafts('captured');

@@ -1,8 +1,8 @@
 import type { Page } from '@playwright/test';
-import { expect, test } from './harness/fixture.ts';
+import { expect, test } from './harness/kept-page.ts';
 import type { Reduction } from './sampling/page.ts';
 
-test.use({ needsLibrary: false });
+test.describe.configure({ timeout: 300_000 });
 
 type Functions = typeof import('./sampling/page.ts') & typeof import('./sampling/model.ts');
 
@@ -56,8 +56,8 @@ test.describe('a row is reduced to its largest logits, with the sums of all', ()
     },
   };
   for (const [name, reduction] of Object.entries(reductions)) {
-    test(name, async ({ page }) => {
-      const { best, top, next, right } = await call(page, 'reduce', reduction);
+    test(name, async ({ keptPage }) => {
+      const { best, top, next, right } = await call(keptPage, 'reduce', reduction);
       expect(right.ids).toHaveLength(Math.min(reduction.count ?? 256, right.allowed));
       expect(best).toEqual({ id: right.ids[0], fault: null });
       expect(next).toBe(right.ids[0]);
@@ -71,8 +71,8 @@ test.describe('a row is reduced to its largest logits, with the sums of all', ()
   }
 });
 
-test('what is wrong with a row is said as on the CPU', async ({ page }) => {
-  const { outcomes, overlap, count } = await call(page, 'faults');
+test('what is wrong with a row is said as on the CPU', async ({ keptPage }) => {
+  const { outcomes, overlap, count } = await call(keptPage, 'faults');
   for (const [name, { gpu, cpu }] of Object.entries(outcomes)) expect(gpu, name).toEqual(cpu);
   expect(outcomes['a NaN']!.gpu[1]).toMatch(/^InvalidLogitsError: .* NaN at token 700:/);
   expect(outcomes['an empty mask']!.gpu[0]).toMatch(/^InvalidLogitsError: .* no finite largest value/);
@@ -81,23 +81,23 @@ test('what is wrong with a row is said as on the CPU', async ({ page }) => {
   expect(count).toMatch(/RangeError: .*1 to 256.*257/);
 });
 
-test('the self-test passes here, and finds a device that computes wrong', async ({ page }) => {
-  const { float32, float16, mask, penalties, sum } = await call(page, 'selfTests');
+test('the self-test passes here, and finds a device that computes wrong', async ({ keptPage }) => {
+  const { float32, float16, mask, penalties, sum } = await call(keptPage, 'selfTests');
   expect([float32, float16]).toEqual([null, null]);
   expect(mask).toMatch(/^the largest logit is of token \d+, not \d+$/);
   expect(penalties).toMatch(/^candidate \d+ is token /);
   expect(sum).toMatch(/^the sum of the row is 1.01, not /);
 });
 
-test('bias and penalties change the logits as on the CPU, while the answer grows', async ({ page }) => {
+test('bias and penalties change the logits as on the CPU, while the answer grows', async ({ keptPage }) => {
   const bias: [number, number][] = [
     [0, 3.3],
     [7, -100],
   ];
-  const alone = await call(page, 'adjusted', { repetitionPenalty: 1.3 }, []);
-  const added = await call(page, 'adjusted', { presencePenalty: 0.7, frequencyPenalty: 0.1 }, bias);
+  const alone = await call(keptPage, 'adjusted', { repetitionPenalty: 1.3 }, []);
+  const added = await call(keptPage, 'adjusted', { presencePenalty: 0.7, frequencyPenalty: 0.1 }, bias);
   for (const { gpu, cpu } of [...alone, ...added]) expect(gpu).toEqual(cpu);
-  const both = await call(page, 'adjusted', { repetitionPenalty: 1.3, presencePenalty: 0.7 }, bias);
+  const both = await call(keptPage, 'adjusted', { repetitionPenalty: 1.3, presencePenalty: 0.7 }, bias);
   for (const { gpu, cpu } of both) {
     for (const [id, logit] of cpu.entries()) {
       expect(Math.abs(gpu[id]! - logit)).toBeLessThanOrEqual(1e-6 * Math.max(1, Math.abs(logit)));
@@ -107,7 +107,7 @@ test('bias and penalties change the logits as on the CPU, while the answer grows
   expect(firsts[1]! - firsts[2]!).toBeCloseTo(0.8, 5);
 });
 
-test('the same seed gives the tokens of the CPU, each way to cut', async ({ page }) => {
+test('the same seed gives the tokens of the CPU, each way to cut', async ({ keptPage }) => {
   const ways: [Parameters<Functions['compareSamplers']>[1], number | null][] = [
     [{ temperature: 0, repetitionPenalty: 1.2 }, null],
     [{ temperature: 0.7, topK: 20, topP: 0.95 }, null],
@@ -122,7 +122,7 @@ test('the same seed gives the tokens of the CPU, each way to cut', async ({ page
   ];
   const read: number[] = [];
   for (const [limits, share] of ways) {
-    const { gpu, cpu, written, readRows } = await call(page, 'compareSamplers', 2048, limits, 30, share);
+    const { gpu, cpu, written, readRows } = await call(keptPage, 'compareSamplers', 2048, limits, 30, share);
     expect(gpu, JSON.stringify(limits)).toEqual(cpu);
     read.push(readRows);
     // What the GPU draws for a next step, where it can, is what is drawn here.
@@ -133,18 +133,18 @@ test('the same seed gives the tokens of the CPU, each way to cut', async ({ page
   // Greedy and top-k never need the row; a hot draw from a flat row does now and then.
   expect(read.slice(0, 2)).toEqual([0, 0]);
   expect(read[5]).toBeGreaterThan(0);
-  const large = await call(page, 'compareSamplers', 151_936, { temperature: 0.7, topP: 0.95 }, 6, 0.9);
+  const large = await call(keptPage, 'compareSamplers', 151_936, { temperature: 0.7, topP: 0.95 }, 6, 0.9);
   expect(large.gpu).toEqual(large.cpu);
   const wide = { temperature: 0.7, topK: 20, topP: 0.95 };
-  expect((await call(page, 'compareSamplers', 151_936, wide, 6, 0.9)).written).toHaveLength(6);
+  expect((await call(keptPage, 'compareSamplers', 151_936, wide, 6, 0.9)).written).toHaveLength(6);
 });
 
-test('logprobs are those of the row, which is read for a token far down alone', async ({ page }) => {
+test('logprobs are those of the row, which is read for a token far down alone', async ({ keptPage }) => {
   for (const [size, type, share] of [
     [2048, 'float32', null],
     [151_936, 'float16', 0.5],
   ] as const) {
-    const { found, reads } = await call(page, 'compareLogprobs', size, type, share);
+    const { found, reads } = await call(keptPage, 'compareLogprobs', size, type, share);
     expect(reads).toBe(1);
     expect(found).toHaveLength(share === null ? 4 : 5);
     for (const { gpu, cpu } of found) {
@@ -159,13 +159,19 @@ test('logprobs are those of the row, which is read for a token far down alone', 
   }
 });
 
-test('draws at a temperature come as often as the softmax says (chi-square)', async ({ page }) => {
+test('draws at a temperature come as often as the softmax says (chi-square)', async ({ keptPage }) => {
   for (const [size, temperature, draws] of [
     [2048, 1, 20_000],
     [151_936, 0.6, 6000],
     [262_144, 0.6, 6000],
   ] as const) {
-    const { statistic, leastExpected, readRows } = await call(page, 'chiSquare', size, temperature, draws);
+    const { statistic, leastExpected, readRows } = await call(
+      keptPage,
+      'chiSquare',
+      size,
+      temperature,
+      draws,
+    );
     expect(leastExpected).toBeGreaterThan(5);
     expect(readRows).toBeLessThan(draws / 10);
     // 15 degrees of freedom: 99.99 % quantile.
@@ -173,27 +179,19 @@ test('draws at a temperature come as often as the softmax says (chi-square)', as
   }
 });
 
-test.describe('the embedded model, its tokens chosen on the GPU', () => {
-  test.describe.configure({ timeout: 300_000 });
-
-  test('writes what it writes with tokens chosen from rows that are read', async ({ page }) => {
-    const gpu = await call(page, 'answer', 'gpu');
-    const cpu = await call(page, 'answer', 'cpu');
-    expect([gpu.sampling, cpu.sampling]).toEqual(['gpu', 'cpu']);
-    expect(gpu.limits.filter((limit) => limit.startsWith('sampling'))).toEqual([]);
-    expect(gpu.answers.map((ids) => ids.length)).toEqual([4, 4, 4]);
-    expect(gpu.answers).toEqual(cpu.answers);
-    expect(gpu.logprobs).toHaveLength(4);
-    for (const [index, { logprob, top }] of gpu.logprobs.entries()) {
-      const right = cpu.logprobs[index]!;
-      expect(top.map(({ id }) => id)).toEqual(right.top.map(({ id }) => id));
-      expect(Math.abs(logprob - right.logprob)).toBeLessThan(1e-3);
-    }
-    // Closing gives all back.
-    expect(gpu.memoryAfterClose).toEqual({ buffers: 0, bytes: 0 });
-  });
-
-  test('says that the device was lost', async ({ page }) => {
-    expect(await call(page, 'loseDevice')).toMatchObject({ name: 'DeviceLostError', status: 503 });
-  });
+test('the embedded model writes what it writes with tokens chosen from rows that are read', async ({
+  keptPage,
+}) => {
+  const gpu = await call(keptPage, 'answer', 'gpu');
+  const cpu = await call(keptPage, 'answer', 'cpu');
+  expect(gpu.report).toMatchObject({ decode: 'static', sampling: 'gpu' });
+  expect(gpu.report.limits.filter((limit) => limit.startsWith('sampling'))).toEqual([]);
+  expect(gpu.answers.map((ids) => ids.length)).toEqual([4, 4, 4]);
+  expect(gpu.answers).toEqual(cpu.answers);
+  expect(gpu.logprobs).toHaveLength(4);
+  for (const [index, { logprob, top }] of gpu.logprobs.entries()) {
+    const right = cpu.logprobs[index]!;
+    expect(top.map(({ id }) => id)).toEqual(right.top.map(({ id }) => id));
+    expect(Math.abs(logprob - right.logprob)).toBeLessThan(1e-3);
+  }
 });

@@ -1,9 +1,8 @@
-import { expect, test } from './harness/fixture.ts';
+import { expect, test } from './harness/kept-page.ts';
 import { type Heap, openPageMeter } from './worker/heap.ts';
 
 const long = process.env.TOKENPRISM_LONG === '1';
 
-test.use({ needsLibrary: false });
 test.describe.configure({ timeout: 240_000 });
 
 /** Modules as the page imports them. */
@@ -22,7 +21,7 @@ for (const [way, expected] of [
   ['captured', { bindGroups: 0, buffers: 0, maps: 0, submits: 1, writes: 2 }],
   ['static', { buffers: 0, maps: 0 }],
 ] as const) {
-  test(`a step makes no buffers (${way})`, async ({ page }) => {
+  test(`a step makes no buffers (${way})`, async ({ keptPage: page }) => {
     const calls = await page.evaluate(
       async ({ module, way }) => {
         const { callsOfSteps } = (await import(module)) as typeof import('./worker/steps.ts');
@@ -40,7 +39,7 @@ for (const [way, expected] of [
 }
 
 test('what a run dispatches is recorded and done again; a run that does anything else is refused', async ({
-  page,
+  keptPage: page,
 }) => {
   const result = await page.evaluate(async (module) => {
     const { recordRuns } = (await import(module)) as typeof import('./worker/recording.ts');
@@ -56,7 +55,9 @@ test('what a run dispatches is recorded and done again; a run that does anything
 // The static way begins its steps with the same code: half a minute that only the long run takes.
 const begun = [['captured', 8] as const, ...(long ? [['static', 3] as const] : [])];
 for (const [way, count] of begun) {
-  test(`a step that is begun before its token is read changes nothing (${way})`, async ({ page }) => {
+  test(`a step that is begun before its token is read changes nothing (${way})`, async ({
+    keptPage: page,
+  }) => {
     test.setTimeout(900_000);
     const { decode, ahead, waiting } = await page.evaluate(
       async ({ module, way, count }) => {
@@ -81,7 +82,7 @@ for (const [way, count] of begun) {
 }
 
 test('captured steps, some begun early: GPU memory and heap do not grow from the fifth request on', async ({
-  page,
+  keptPage: page,
 }) => {
   test.setTimeout(600_000);
   const report = await page.evaluate(async (requests) => {
@@ -116,6 +117,4 @@ test('captured steps, some begun early: GPU memory and heap do not grow from the
   const [early, late] = heaps as [Heap, Heap];
   expect(late.backing - early.backing, 'array buffers').toBeLessThan(16_384);
   expect(late.used - early.used, 'objects').toBeLessThan(600_000);
-  const left = await page.evaluate(() => (window as unknown as WithRequests).requests.closeKept());
-  expect(left).toEqual({ buffers: 0, bytes: 0 });
 });

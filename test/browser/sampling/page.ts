@@ -13,12 +13,18 @@ import { halfBits, modelRow, plainTop, randomMask } from './rows.ts';
 
 /** What the tests in `sampling.spec.ts` call, on a device of the page. Each gives what was found beside what is right. */
 let device: GPUDevice | null = null;
+/** Never used: as long as they are there, the device has their shaders, which take it seconds to compile. */
+const compiled: RowReducer[] = [];
 
 async function openPageDevice(): Promise<GPUDevice> {
   if (device) return device;
   const found = await findAdapter();
   if (!found.adapter) throw new Error(found.missing);
-  device = (await openDevice(found.adapter, Number.POSITIVE_INFINITY)).device;
+  const opened = (await openDevice(found.adapter, Number.POSITIVE_INFINITY)).device;
+  for (const type of ['float32', 'float16'] as const) {
+    compiled.push(await RowReducer.create(opened, 2048, type));
+  }
+  device = opened;
   return device;
 }
 

@@ -4,7 +4,7 @@ import { PrefixCache } from '../../../worker/cache/prefix.ts';
 import { Drafts } from '../../../worker/drafts/drafts.ts';
 import type { Model } from '../../../worker/model.ts';
 import { GenerateRequest } from '../../../worker/request.ts';
-import { openModel } from './requests.ts';
+import { keptModel } from './kept-models.ts';
 
 interface Answer {
   ids: number[];
@@ -58,18 +58,14 @@ const fixedCosts = { pass: () => {}, chosen: () => {}, of: (tokens: number) => 1
 
 /** The same requests on WebGPU without drafts and with drafts. */
 export async function withAndWithoutDrafts(way: DecodeWay) {
-  const { model, backend } = await openModel(way);
-  try {
-    const run = async (drafts: Drafts | null, jobs: Partial<GenerateJob>[]) => {
-      const prefixes = new PrefixCache(backend);
-      const answers: Answer[] = [];
-      for (const job of jobs) answers.push(await answered({ ...model, drafts }, prefixes, job));
-      return answers;
-    };
-    const plain = await run(null, [greedy, sampled]);
-    const drafted = await run(new Drafts(fixedCosts), [greedy, greedy, sampled]);
-    return { decode: backend.report.decode, plain, drafted };
-  } finally {
-    await backend.close();
-  }
+  const { model, backend } = await keptModel(way);
+  const run = async (drafts: Drafts | null, jobs: Partial<GenerateJob>[]) => {
+    const prefixes = new PrefixCache(backend);
+    const answers: Answer[] = [];
+    for (const job of jobs) answers.push(await answered({ ...model, drafts }, prefixes, job));
+    return answers;
+  };
+  const plain = await run(null, [greedy, sampled]);
+  const drafted = await run(new Drafts(fixedCosts), [greedy, greedy, sampled]);
+  return { decode: backend.report.decode, plain, drafted };
 }

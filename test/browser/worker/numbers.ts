@@ -1,34 +1,24 @@
+import type { SerializedError } from '../../../src/errors.ts';
 import type { FromWorker } from '../../../src/protocol.ts';
 import type { Sequence } from '../../../worker/backends/backend.ts';
-import { createOnnxBackend, OnnxBackend } from '../../../worker/backends/onnx/backend.ts';
+import { OnnxBackend } from '../../../worker/backends/onnx/backend.ts';
 import { findAdapter, openDevice } from '../../../worker/backends/onnx/device.ts';
+import { roomFor } from '../../../worker/backends/onnx/room.ts';
 import { configureRuntime } from '../../../worker/backends/onnx/runtime.ts';
 import { checkNumbers } from '../../../worker/backends/onnx/selftest.ts';
 import { createSession, type DecodeWay } from '../../../worker/backends/onnx/session.ts';
 import { loadWeights } from '../../../worker/backends/onnx/weights.ts';
-import { openModelFiles } from '../../../worker/cache/files.ts';
+import { PrefixCache } from '../../../worker/cache/prefix.ts';
 import { loadModel } from '../../../worker/load.ts';
+import { GenerateRequest } from '../../../worker/request.ts';
 import { Service } from '../../../worker/service.ts';
 import { largestDifference, referenceLogits } from '../../fixtures/reference-logits.ts';
+import { dropKept, files, folder, keptModel, wasm } from './kept-models.ts';
 
 /**
  * The worker's parts on the page itself, where a test can reach the device. Each function is called by a test in
  * `worker.spec.ts`.
  */
-export const wasm = {
-  url: new URL('/node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.asyncify.wasm', location.href).href,
-};
-const folder = { kind: 'folder' as const, url: new URL('/models/tiny/', location.href).href };
-
-function files() {
-  return openModelFiles(folder, {
-    fetch: (url, init) => fetch(url, init),
-    store: null,
-    onProgress: () => {},
-    signal: new AbortController().signal,
-  });
-}
-
 async function lastRow(sequence: Sequence, ids: number[]): Promise<Float32Array> {
   const logits = await sequence.forward(ids);
   const row = (await logits.read(0)).slice();
@@ -36,24 +26,9 @@ async function lastRow(sequence: Sequence, ids: number[]): Promise<Float32Array>
   return row;
 }
 
-/** Opens the embedded model on WebGPU. */
-export async function openBackend(fastest?: DecodeWay) {
-  configureRuntime(wasm);
-  const model = files();
-  return createOnnxBackend({
-    files: model,
-    config: await model.json('config.json'),
-    device: 'webgpu',
-    dtype: 'auto',
-    contextLength: 2048,
-    ...(fastest && { fastest }),
-    onProgress: () => {},
-  });
-}
-
 /** Largest differences to the reference logits from the CPU. */
-export async function compareWithReference(fastest?: DecodeWay) {
-  const backend = await openBackend(fastest);
+export async function compareWithReference(way: DecodeWay) {
+  const { backend } = await keptModel(way);
   const { promptTokenIds, decodeTokenIds, rows } = referenceLogits;
   const sequence = await backend.open();
   const whole = [largestDifference(await lastRow(sequence, promptTokenIds), rows[0]!)];
@@ -67,20 +42,18 @@ export async function compareWithReference(fastest?: DecodeWay) {
     largestDifference(await lastRow(sequence, [decodeTokenIds[0]!]), rows[1]!),
   ];
   sequence.close();
-  await backend.close();
   return {
     report: backend.report,
     tokens: promptTokenIds.length,
     whole,
     truncated,
     lengthAfterTruncation,
-    memoryAfterClose: backend.memory(),
   };
 }
 
 /** The logits after 300 tokens that were read at once, beside those after caches that grew and were copied. */
 export async function growAndCopy() {
-  const backend = await openBackend('static');
+  const { backend } = await keptModel('static');
   const ids = Array.from({ length: 300 }, (_, index) => (index * 7919 + 13) % 2000);
   const whole = await backend.open();
   const expected = await lastRow(whole, ids);
@@ -104,7 +77,7 @@ export async function growAndCopy() {
   await read('copied, then grown', smaller);
   const overflow = await smaller.forward(new Array<number>(1749).fill(5)).catch((error: Error) => error);
   const after = smaller.length;
-  await backend.close();
+  for (const sequence of [copy, smaller]) sequence.close();
   return { differences, bytes, overflow: overflow instanceof Error ? overflow.message : null, after };
 }
 
@@ -116,7 +89,8 @@ export async function selfTestOnNarrowSubgroups() {
   const model = files();
   const config = await model.json('config.json');
   const own = await openDevice(found.adapter, 1);
-  const session = await createSession(await loadWeights(model, 'q4', false), config, 2048, own, 'static');
+  const weights = await loadWeights(model, 'q4', false, roomFor(found.adapter));
+  const session = await createSession(weights, config, 2048, own, 'static');
   const backend = new OnnxBackend(session, {
     device: 'webgpu',
     reason: '',
@@ -189,4 +163,26 @@ export async function loseDevice() {
   } finally {
     GPUAdapter.prototype.requestDevice = requestDevice;
   }
+}
+
+/** The error of a request whose tokens are chosen on the GPU, and whose device goes. The model is of no more use. */
+export async function loseKeptDevice(way: DecodeWay): Promise<SerializedError> {
+  const { model, backend, device } = await dropKept(way);
+  const messages: FromWorker[] = [];
+  const job = {
+    messages: [{ role: 'user', content: 'Hello!' }],
+    tools: null,
+    templateArguments: {},
+    sampling: {},
+  };
+  const request = new GenerateRequest(1, { ...job, maxTokens: 50, choices: 1 }, (message) => {
+    messages.push(message);
+    if (message.type === 'tokens' && message.from === 1) device.destroy();
+  });
+  const prefixes = new PrefixCache(backend);
+  await request.run(model, async () => prefixes);
+  await backend.close();
+  const end = messages.at(-1);
+  if (end?.type !== 'failed') throw new Error('The answer ended without its device.');
+  return end.error;
 }

@@ -3,7 +3,8 @@ import { CachedSequence } from '../../../worker/backends/onnx/sequence.ts';
 import type { DecodeWay } from '../../../worker/backends/onnx/session.ts';
 import { PrefixCache } from '../../../worker/cache/prefix.ts';
 import type { Model } from '../../../worker/model.ts';
-import { type Ended, type Job, openModel, runJob } from './requests.ts';
+import { keptModel } from './kept-models.ts';
+import { type Ended, type Job, runJob } from './requests.ts';
 
 /** How a request ended and what it left. */
 interface Outcome extends Omit<Ended, 'prompt'> {
@@ -53,7 +54,11 @@ class Steps {
         );
       },
     });
-    this.#undo = () => Object.defineProperty(prototype, 'next', descriptor);
+    this.#undo = () => {
+      Object.defineProperty(prototype, 'next', descriptor);
+      // What the class has shows again.
+      for (const method of ['best', 'top']) Reflect.deleteProperty(reducer!, method);
+    };
   }
 
   restore(): void {
@@ -85,7 +90,7 @@ async function runAll(model: Model, prefixes: PrefixCache, steps: Steps, jobs: J
  * @param count the first so many requests
  */
 export async function bothWays(way: DecodeWay, count: number) {
-  const { model, backend } = await openModel(way);
+  const { model, backend } = await keptModel(way);
   const steps = new Steps(backend);
   try {
     const prefixes = new PrefixCache(backend);
@@ -107,6 +112,5 @@ export async function bothWays(way: DecodeWay, count: number) {
     return { decode: backend.report.decode, ahead, waiting };
   } finally {
     steps.restore();
-    await backend.close();
   }
 }

@@ -1,6 +1,6 @@
 import type { Logits, Sequence } from '../../../worker/backends/backend.ts';
 import type { DecodeWay } from '../../../worker/backends/onnx/session.ts';
-import { openBackend } from './numbers.ts';
+import { keptModel } from './kept-models.ts';
 
 /** Calls of the WebGPU interface that a step can make. */
 const methods = {
@@ -39,7 +39,7 @@ async function countCalls(run: () => Promise<unknown>): Promise<Calls> {
 
 /** What each of a few steps takes, in a cache that has room for all of them. */
 export async function callsOfSteps(way: DecodeWay): Promise<Calls[]> {
-  const backend = await openBackend(way);
+  const { backend } = await keptModel(way);
   const sequence: Sequence = await backend.open();
   const read = async (ids: number[]): Promise<void> => {
     const logits: Logits = await sequence.forward(ids);
@@ -48,6 +48,6 @@ export async function callsOfSteps(way: DecodeWay): Promise<Calls[]> {
   await read([1, 2, 3, 4, 5]);
   const calls: Calls[] = [];
   for (const id of [6, 7, 8, 9]) calls.push(await countCalls(() => read([id])));
-  await backend.close();
+  sequence.close();
   return calls;
 }
