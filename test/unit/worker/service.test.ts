@@ -328,6 +328,71 @@ describe('the queue', () => {
   });
 });
 
+describe('an answer that is resumed', () => {
+  const script = tokenizer.encode('one two three');
+  const resumed = (...choices: { ids: number[]; cutAt: number | null }[]) => ({
+    choices: choices.length,
+    resume: { promptTokenIds: template.render(job()).ids, seed: 7, choices },
+  });
+
+  it('goes on behind its tokens, and tells what is new', async () => {
+    const bench = scriptedBench([{ text: 'one two three' }]);
+    bench.generate(1, resumed({ ids: script.slice(0, 2), cutAt: null }));
+    const { choices, usage } = await bench.done(1);
+    const sent = bench.messages.flatMap((message) =>
+      message.type === 'tokens' ? [[message.from, ...message.ids]] : [],
+    );
+    const expected = [...script, eosTokenId].map((id, from) => [from, id]);
+    expect(sent).toEqual(expected.slice(2));
+    expect(choices).toEqual([{ choice: 0, reason: 'eos', completionTokens: script.length + 1 }]);
+    expect(usage.completionTokens).toBe(script.length + 1);
+    expect(bench.messages.some(({ type }) => type === 'started')).toBe(false);
+  });
+
+  it('is done without a pass where all of it was there', async () => {
+    const { bench, counts } = wrapped(() => ({}));
+    const end = [...script, eosTokenId];
+    const more = resumed(
+      { ids: end, cutAt: null },
+      { ids: script, cutAt: 2 },
+      { ids: script.slice(0, 3), cutAt: null },
+    );
+    bench.generate(1, { ...more, maxTokens: 3, choices: 3 });
+    const { choices } = await bench.done(1);
+    expect(choices.map(({ reason, completionTokens }) => [reason, completionTokens])).toEqual([
+      ['eos', end.length],
+      ['cut', 2],
+      ['length', 3],
+    ]);
+    expect(counts.sequences).toBe(0);
+  });
+
+  it('is left within one piece of what is read again', async () => {
+    const passes: number[] = [];
+    const { bench } = wrapped((backend) => ({
+      open: async () => {
+        const sequence = await backend.open();
+        return {
+          ...sequence,
+          get length() {
+            return sequence.length;
+          },
+          forward: (ids, rows) => {
+            passes.push(ids.length);
+            if (passes.length === 2) bench.send({ type: 'abort', request: 1 });
+            return sequence.forward(ids, rows);
+          },
+        };
+      },
+    }));
+    bench.generate(1, resumed({ ids: new Array(200).fill(5), cutAt: null }));
+    const { choices } = await bench.done(1);
+    expect(choices).toEqual([{ choice: 0, reason: 'abort', completionTokens: 200 }]);
+    // The prompt, and one piece.
+    expect(passes.slice(1)).toEqual([64]);
+  });
+});
+
 describe('faults', () => {
   it('a lost device ends the running request; the next one works on a new backend', async () => {
     const bench = scriptedBench([{ text: 'one two three', loseDeviceAt: 2 }, { text: 'four' }]);
