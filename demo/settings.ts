@@ -1,12 +1,12 @@
-import type { EngineOptions } from '../src/index.ts';
+import type { EngineOptions, LocalModel } from '../src/index.ts';
 
 export type DeviceChoice = NonNullable<EngineOptions['device']>;
 
 /** What the page's address asks for: `?device=webgpu|wasm` and `?model=` as `createEngine` takes it. */
 export interface Settings {
   device: DeviceChoice;
-  /** `null`: the embedded model. */
-  model: string | null;
+  /** `null`: the embedded model. Files that were opened here are in no address. */
+  model: string | LocalModel | null;
 }
 
 /** Throws an `Error` with a message for people when the address asks for something that there is not. */
@@ -24,7 +24,7 @@ export function addressOf({ device, model }: Settings, address: string): string 
   const url = new URL(address);
   if (device === 'auto') url.searchParams.delete('device');
   else url.searchParams.set('device', device);
-  if (model === null) url.searchParams.delete('model');
+  if (typeof model !== 'string') url.searchParams.delete('model');
   else url.searchParams.set('model', model);
   return url.href;
 }

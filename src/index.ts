@@ -45,7 +45,7 @@ export type {
 export { deleteCachedModels } from './engine/cached-models.ts';
 export type { GpuMemory } from './engine/connection.ts';
 export { createEngine, type Engine, type EngineState, type EngineStatus } from './engine/engine.ts';
-export type { EngineOptions, EngineProgress } from './engine/options.ts';
+export type { EngineOptions, EngineProgress, LocalModel } from './engine/options.ts';
 export type { WebLlmOptions } from './engine/web-llm-options.ts';
 export {
   AuthenticationError,

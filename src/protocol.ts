@@ -22,8 +22,8 @@ export type ModelSource =
   | { kind: 'folder'; url: string }
   /** A repository of the Hugging Face Hub, for example `onnx-community/Qwen3-0.6B-ONNX`. */
   | { kind: 'hub'; repository: string; revision: string }
-  /** Single files by their name relative to the model's folder, as a bundler emits them. */
-  | { kind: 'files'; id: string; files: Record<string, string> };
+  /** Single files by their name relative to the model's folder: URLs as a bundler emits them, or the files themselves. */
+  | { kind: 'files'; id: string; files: Record<string, string | Blob> };
 
 /** `auto`: WebGPU on a real GPU, WASM where there is none or only a software adapter. */
 export type DeviceChoice = 'auto' | 'webgpu' | 'wasm';

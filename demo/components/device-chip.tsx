@@ -11,7 +11,7 @@ export function DeviceChip() {
       ? [status.report.status, chipText(status.report)]
       : status.state === 'loading'
         ? ['loading', 'Loading']
-        : ['failed', 'No model'];
+        : ['failed', status.state === 'paused' ? 'Paused' : 'No model'];
   return (
     <a class="chip" data-state={state} href={hashOf('models')} aria-label={`Model: ${text}`}>
       <span class="chip-dot" aria-hidden="true" />

@@ -1,12 +1,10 @@
-import type { ModelSource } from '../protocol.ts';
-
 /** The id of the embedded model in requests and answers. */
 export const embeddedModelId = 'tokenprism-tiny';
 
 /** The demonstration model that comes with the package. Each file is named whole so that bundlers emit it. */
-export function embeddedModel(): ModelSource {
+export function embeddedModel() {
   return {
-    kind: 'files',
+    kind: 'files' as const,
     id: embeddedModelId,
     files: {
       'config.json': new URL('../../models/tiny/config.json', import.meta.url).href,

@@ -25,13 +25,21 @@ export interface EngineProgress extends LoadProgress {
   overall: { loaded: number; total: number; received: number; bytesPerSecond: number | null };
 }
 
+/** A model whose files the application has, as `<input type="file" webkitdirectory>` gives them. */
+export interface LocalModel {
+  /** The name that requests and answers carry as `model`. */
+  id: string;
+  /** By their names relative to the model's folder: `config.json`, `tokenizer.json`, `onnx/model_q4.onnx`, … */
+  files: Readonly<Record<string, Blob>>;
+}
+
 export interface EngineOptions extends FormatOptions {
   /**
    * A Hub repository (`onnx-community/Qwen3-0.6B-ONNX`), or the URL of a folder with `config.json`,
    * `tokenizer.json` and `onnx/…` (begins with `https://`, `http://`, `/`, `./` or `../`). Unset: the
-   * embedded demonstration model.
+   * embedded demonstration model. An object: the files themselves, for example of a folder that the user has opened.
    */
-  model?: string;
+  model?: string | LocalModel;
   /** Branch, tag or commit of a Hub repository. Default `main`. */
   revision?: string;
   /** Default `auto`: WebGPU on a real GPU, WASM where there is none or only a software adapter. */
@@ -168,7 +176,10 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
 }
 
 /** Where the files of `model` are. */
-export function modelSource(model: string | undefined, revision: string | undefined): ModelSource {
+export function modelSource(
+  model: string | LocalModel | undefined,
+  revision: string | undefined,
+): ModelSource {
   if (revision !== undefined && (typeof revision !== 'string' || revision === '')) {
     throw bad('revision', "'revision' must be a branch, a tag or a commit of the Hub repository.");
   }
@@ -176,7 +187,10 @@ export function modelSource(model: string | undefined, revision: string | undefi
     if (revision !== undefined) throw bad('revision', "'revision' needs a 'model' of the Hub.");
     return embeddedModel();
   }
-  if (typeof model !== 'string') throw bad('model', `'model' must be a string; got ${typeof model}.`);
+  if (typeof model !== 'string') {
+    if (revision !== undefined) throw bad('revision', "'revision' needs a 'model' of the Hub.");
+    return localSource(model);
+  }
   if (/^(https?:\/\/|\/|\.\.?\/)/.test(model)) {
     if (revision !== undefined) {
       throw bad('revision', "'revision' is for models of the Hub; a folder has none, so leave it out.");
@@ -190,6 +204,24 @@ export function modelSource(model: string | undefined, revision: string | undefi
     `'model' must be a Hub repository such as "onnx-community/Qwen3-0.6B-ONNX" or the URL of a folder ` +
       `such as "/models/mine/"; got ${JSON.stringify(model)}.`,
   );
+}
+
+function localSource(model: LocalModel): ModelSource {
+  const { id, files } = (model ?? {}) as Partial<LocalModel>;
+  if (typeof id !== 'string' || id === '' || typeof files !== 'object' || files === null) {
+    throw bad('model', "'model' must be a string, or an object with an 'id' and its 'files' by their names.");
+  }
+  const wrong = Object.entries(files).find(([, file]) => !(file instanceof Blob));
+  if (wrong) throw bad('model.files', `'model.files' must hold Blobs; ${JSON.stringify(wrong[0])} is none.`);
+  for (const name of ['config.json', 'tokenizer.json']) {
+    if (!Object.hasOwn(files, name)) {
+      throw bad(
+        'model.files',
+        `'model.files' has no ${name}: its names are relative to the model's folder, and begin with no "/" or "./".`,
+      );
+    }
+  }
+  return { kind: 'files', id, files: { ...files } };
 }
 
 export function absoluteUrl(option: string, given: string): URL {

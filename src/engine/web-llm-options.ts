@@ -89,14 +89,20 @@ export function checkWebLlmOptions(options: EngineOptions): CheckedOptions {
 }
 
 /** An id of web-llm's list, or where the files are. */
-function mlcModel(model: string | undefined, revision: string | undefined) {
+function mlcModel(model: EngineOptions['model'], revision: string | undefined) {
   if (model === undefined) {
     throw new BadRequestError(
       "backend: 'web-llm' needs a 'model': an id of web-llm's list such as \"Qwen3-0.6B-q4f16_1-MLC\", a Hub repository, or the URL of a folder.",
       { param: 'model', code: 'missing_required_parameter' },
     );
   }
-  if (typeof model === 'string' && /^[\w.-]+$/.test(model) && !/^\.{1,2}$/.test(model)) {
+  if (typeof model === 'object') {
+    throw bad(
+      'model',
+      "'model' can't be files with backend: 'web-llm', which fetches them itself: give a URL.",
+    );
+  }
+  if (/^[\w.-]+$/.test(model) && !/^\.{1,2}$/.test(model)) {
     if (revision !== undefined) {
       throw bad(
         'revision',

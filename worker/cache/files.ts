@@ -2,7 +2,7 @@ import { ModelLoadError } from '../../src/errors.ts';
 import type { CacheChoice, LoadProgress, ModelSource, StorageReport } from '../../src/protocol.ts';
 import { aborted, messageOf, type Network } from './download.ts';
 import { Keeper } from './keeper.ts';
-import { type ListedFile, type Listing, openListing } from './listing.ts';
+import { addressOf, type ListedFile, type Listing, openListing } from './listing.ts';
 import { Obtainer } from './obtain.ts';
 import type { FileStore } from './store.ts';
 
@@ -47,13 +47,29 @@ const stallMilliseconds = 30_000;
  */
 export function openModelFiles(source: ModelSource, access: FileAccess): ModelFiles {
   const network: Network = {
-    fetch: access.fetch,
+    fetch: source.kind === 'files' ? fetchOrRead(source, access.fetch) : access.fetch,
     signal: access.signal,
     wait: access.network?.wait ?? waitFor,
     isOffline: access.network?.isOffline ?? (() => globalThis.navigator?.onLine === false),
     stallMilliseconds: access.network?.stallMilliseconds ?? stallMilliseconds,
   };
   return new OpenFiles(source, network, access);
+}
+
+/** Fetches what has a URL, and reads files that are given themselves: no policy of a page is in the way of that. */
+function fetchOrRead(
+  source: Extract<ModelSource, { kind: 'files' }>,
+  fetch: FileAccess['fetch'],
+): FileAccess['fetch'] {
+  const given = new Map<string, Blob>();
+  for (const [name, file] of Object.entries(source.files)) {
+    if (typeof file !== 'string') given.set(addressOf(source, name), file);
+  }
+  return async (url, init) => {
+    const file = given.get(url);
+    if (!file) return fetch(url, init);
+    return new Response(file.stream(), { headers: { 'content-length': String(file.size) } });
+  };
 }
 
 class OpenFiles implements ModelFiles {

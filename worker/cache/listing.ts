@@ -41,7 +41,7 @@ export async function openListing(source: ModelSource, network: Network, keeper:
         revision: null,
         names: Object.keys(source.files),
         find: (name) =>
-          Object.hasOwn(source.files, name) ? { url: source.files[name]!, content: null } : null,
+          Object.hasOwn(source.files, name) ? { url: addressOf(source, name), content: null } : null,
         forget: async () => {},
       };
     case 'folder':
@@ -49,6 +49,12 @@ export async function openListing(source: ModelSource, network: Network, keeper:
     case 'hub':
       return hubListing(source, network, keeper);
   }
+}
+
+/** Where a single file is: a URL, or for one that is given itself a name that is no URL. */
+export function addressOf({ id, files }: Extract<ModelSource, { kind: 'files' }>, name: string): string {
+  const file = files[name]!;
+  return typeof file === 'string' ? file : `${id}/${name}`;
 }
 
 async function folderListing(folder: string, network: Network, keeper: Keeper): Promise<Listing> {

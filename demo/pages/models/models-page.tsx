@@ -9,6 +9,7 @@ import { offlineReady } from '../../offline/updates.ts';
 import { addressOf, type DeviceChoice, type Settings } from '../../settings.ts';
 import { catalogue } from './catalogue.ts';
 import { type DeviceAbilities, deviceAbilities, verdict } from './device-report.ts';
+import { folderModel } from './folder-model.ts';
 
 const devices: { value: DeviceChoice; label: string }[] = [
   { value: 'auto', label: 'Automatic' },
@@ -75,16 +76,7 @@ function LoadedModel() {
           {status.report.format.warning && <p class="error">{status.report.format.warning}</p>}
         </>
       ) : (
-        <>
-          <ModelDock />
-          {status.state === 'loading' && (
-            <div class="actions">
-              <button type="button" class="small" onClick={() => session.stop()}>
-                Stop loading
-              </button>
-            </div>
-          )}
-        </>
+        <ModelDock />
       )}
       <div class="actions" role="group" aria-label="Run the model on">
         {devices.map(({ value, label }) => (
@@ -180,13 +172,24 @@ function Picker({ abilities }: { abilities: DeviceAbilities | null }) {
           Load
         </button>
       </form>
+      <label class="field">
+        <span>A folder on this device, which stays here</span>
+        <input
+          type="file"
+          {...{ webkitdirectory: true }}
+          onChange={({ currentTarget }) => {
+            const model = folderModel([...(currentTarget.files ?? [])]);
+            if (model) load({ model });
+          }}
+        />
+      </label>
     </section>
   );
 }
 
 interface LoadButtonProps {
   model: string | null;
-  chosen: string | null;
+  chosen: Settings['model'];
   label: string;
 }
 

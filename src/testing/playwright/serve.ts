@@ -46,8 +46,7 @@ export interface PackageServer {
 
 /** Serves the package and the embedded model on a free port of this machine. */
 export async function servePackage(): Promise<PackageServer> {
-  const model = embeddedModel();
-  const files = model.kind === 'files' ? model.files : {};
+  const { files } = embeddedModel();
   const server = createServer((request, response) => {
     answer(request.url ?? '/', files, response).catch(() => {
       // Behind the headers it is the page that went away.

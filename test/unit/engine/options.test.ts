@@ -34,7 +34,15 @@ describe('modelSource', () => {
 const rejected: [string, object, string, string][] = [
   ['unknown option', { modell: 'x' }, 'modell', 'it has model'],
   ['model of one word', { model: 'gpt2' }, 'model', 'onnx-community'],
-  ['model not a string', { model: 5 }, 'model', 'number'],
+  ['model not a string', { model: 5 }, 'model', 'must be a string, or an object'],
+  ['files of a model without a name', { model: { files: {} } }, 'model', "'id'"],
+  [
+    'files of another folder',
+    { model: { id: 'm', files: { 'm/config.json': new Blob() } } },
+    'model.files',
+    'config.json',
+  ],
+  ['files that are paths', { model: { id: 'm', files: { 'config.json': '/x' } } }, 'model.files', 'Blobs'],
   ['folder with a query', { model: 'https://h/x/?token=1' }, 'model', "without '?'"],
   ['relative folder without a page', { model: './x/' }, 'model', 'resolved'],
   ['revision without model', { revision: 'main' }, 'revision', 'Hub'],

@@ -118,6 +118,22 @@ describe('model files', () => {
     expect(urls()).toEqual(['https://app.test/a.json']);
   });
 
+  it('that are given themselves are read, and nothing is asked of a network', async () => {
+    const given = {
+      id: 'mine',
+      files: { 'config.json': new Blob(['{"a": 1}']), 'onnx/m.onnx': new Blob(['abc']) },
+    };
+    const { open, requested, progress } = setUp({ kind: 'files', ...given }, {});
+    const files = open();
+    expect(await files.json('config.json')).toEqual({ a: 1 });
+    expect(new TextDecoder().decode(await files.bytes('onnx/m.onnx'))).toBe('abc');
+    expect(await files.optionalBytes('tokenizer_config.json')).toBeNull();
+    await expect(files.bytes('tokenizer.json')).rejects.toThrow('The model mine has no file tokenizer.json');
+    expect(requested).toEqual([]);
+    expect(progress.at(-1)).toMatchObject({ file: 'onnx/m.onnx', loaded: 3, total: 3 });
+    expect((await files.kept()).storage).toBeNull();
+  });
+
   it('that are not there are told from those that need not be', async () => {
     const { files } = setUp(folder, {});
     await expect(files.json('config.json')).rejects.toThrow(folderUrl('config.json'));
