@@ -199,11 +199,17 @@ class CallsReader {
       this.#request.content !== null && !openers.some((opener) => text.trimStart().startsWith(opener));
     if (this.#request.tools.length === 0 || isContent) return { segments: [text], calls };
     let at = 0;
+    let from = 0;
     for (;;) {
       // Where only the end of the trigger's text tells a call, it is looked for in text; as a token it is unique.
-      const places = openers.map((opener) => text.indexOf(opener, at)).filter((place) => place >= 0);
+      const places = openers.map((opener) => text.indexOf(opener, from)).filter((place) => place >= 0);
       if (places.length === 0) break;
       const found = Math.min(...places);
+      // Without a block only the whole beginning tells: JSON that the answer is held to may begin with the same key.
+      if (blockStart === '' && this.#startOf(text, found) === null) {
+        from = found + 1;
+        continue;
+      }
       segments.push(text.slice(at, found));
       at = this.#expect(text, found, blockStart);
       for (;;) {
@@ -220,6 +226,7 @@ class CallsReader {
       if (blockStart === '' && this.#startOf(text, at + this.#markup(separator).length) !== null) {
         if (text.startsWith(this.#markup(separator), at)) at += this.#markup(separator).length;
       }
+      from = at;
     }
     segments.push(text.slice(at));
     return { segments, calls };
