@@ -30,7 +30,7 @@ async function reply(worker: FakeWorker, text: string): Promise<void> {
 }
 
 const turn = () => new Promise((resolve) => setTimeout(resolve));
-const ask = (engine: Engine) => engine.chat.completions.create({ messages });
+const ask = (engine: Engine) => engine.chat.completions.create({ messages, include_details: true });
 
 describe('createEngine', () => {
   it('reports model, device and format', async () => {
@@ -104,7 +104,12 @@ describe('createEngine', () => {
     const first = ask(engine);
     const second = ask(engine);
     while (worker.requests.length < 2) await turn();
-    worker.reply(worker.requests[0]!, 'al', { isOpen: true });
+    const request = worker.requests[0]!;
+    worker.emit(
+      { type: 'state', request, state: 'prefilling', done: 1, total: 1, cached: 1 },
+      { type: 'state', request, state: 'decoding' },
+    );
+    worker.reply(request, 'al', { isOpen: true });
     worker.crash('boom');
     expect(engine.state).toMatchObject({
       status: 'recovering',
@@ -121,10 +126,14 @@ describe('createEngine', () => {
       choices: [{ ids: [97, 108], cutAt: null }],
     });
     expect(jobs.slice(1).map(({ resume }) => resume)).toEqual([undefined, undefined]);
+    next.emit({ type: 'state', request: 0, state: 'prefilling', done: 1, total: 1, cached: 0 });
     next.reply(next.requests[0]!, 'l</think>', { from: 2 });
     for (const request of next.requests.slice(1)) next.reply(request, 'back');
     const answers = await Promise.all([first, second, third]);
     expect(answers.map(({ choices }) => choices[0]!.message.reasoning)).toEqual(['all', 'back', 'back']);
+    // As the first worker found it.
+    expect(answers[0]!.usage?.prompt_tokens_details?.cached_tokens).toBe(1);
+    expect(answers.map(({ tokenprism }) => tokenprism?.timings.resumed)).toEqual([1, undefined, undefined]);
     expect(engine.state).toMatchObject({ status: 'ready', error: null, recoveries: 1 });
     expect(states).toEqual(['recovering', 'ready']);
   });

@@ -141,6 +141,7 @@ describe('an answer that goes on in a new worker', () => {
         const { prompt_tokens_details: _, ...expected } = usage!;
         expect(resumed.usage).toMatchObject(expected);
         expect(resumed.details.prompt).toBe(details.prompt);
+        expect(resumed.details.timings.resumed).toBeGreaterThan(0);
         expect(resumed.details.timings.forcedTokens).toBe(details.timings.forcedTokens);
       }
     });
