@@ -43,6 +43,11 @@ export interface StorageReport {
   kept: boolean;
   /** Why not, for people; `null` where they are kept. */
   reason: string | null;
+  /**
+   * Whether the browser has promised not to evict this origin's files by itself, for which it is asked where files are
+   * kept; `null` where it does not say.
+   */
+  persistent: boolean | null;
 }
 
 /** Weight formats by the Hub's convention; the file is `onnx/model` + suffix + `.onnx`. */

@@ -12,6 +12,7 @@ import type { DeviceReport, LoadTimings, ModelReport, PromptJob } from '../proto
 import { Connection, type EncodedPrompt, type GpuMemory, type LoadJob } from './connection.ts';
 import { OpenRequests } from './open-requests.ts';
 import { type CheckedOptions, checkOptions, type EngineOptions } from './options.ts';
+import { askToPersist } from './persistence.ts';
 import { ProgressSum } from './progress.ts';
 
 export type EngineStatus =
@@ -220,6 +221,16 @@ class EngineCore implements CompletionsHost {
     return this.#closed;
   }
 
+  /** Has the browser asked not to evict the model's files. The state says what came of it. */
+  async persist(): Promise<void> {
+    const { storage } = this.#session.model;
+    if (!this.#options.persist || !storage?.kept || storage.persistent !== false) return;
+    if (!(await askToPersist()) || this.#status === 'closed') return;
+    const { model } = this.#session;
+    this.#session = { ...this.#session, model: { ...model, storage: { ...storage, persistent: true } } };
+    this.onChange?.();
+  }
+
   deviceChanged(device: DeviceReport): void {
     this.#session = { ...this.#session, device };
     if (this.#status !== 'closed') this.#set('ready');
@@ -364,5 +375,7 @@ export async function openEngine(checked: CheckedOptions): Promise<Engine> {
   let core: EngineCore | null = null;
   const session = await openSession(checked, () => core, checked.signal);
   core = new EngineCore(checked, session);
+  // The answer may take a user's time.
+  void core.persist();
   return new Engine(core);
 }

@@ -68,6 +68,11 @@ export interface EngineOptions extends FormatOptions {
    * load that can't keep them fails with a `StorageQuotaError`; `none`: they are not. Default `auto`.
    */
   cache?: CacheChoice;
+  /**
+   * Whether the browser is asked not to evict what is kept (`navigator.storage.persist()`, for which Firefox asks the
+   * user); `false` leaves it to the application. Default `true`.
+   */
+  persist?: boolean;
   /** Makes the worker where the bundler's own way does not fit. Called again after a crash. */
   worker?: () => Worker;
   /** URL of ONNX Runtime's WebAssembly file (asyncify build); unset: the one that comes with the package. */
@@ -89,6 +94,7 @@ export interface CheckedOptions {
   reasoningField: ReasoningField;
   toolStrictness: ToolStrictness;
   strictToolCalling: boolean;
+  persist: boolean;
   createWorker: () => WorkerPort;
   onProgress: ((progress: EngineProgress) => void) | null;
   signal: AbortSignal | null;
@@ -117,6 +123,7 @@ const known = [
   'strictToolCalling',
   'drafts',
   'cache',
+  'persist',
   'worker',
   'wasmUrl',
   'backend',
@@ -135,6 +142,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
   checkType(options, 'toolCalling', 'boolean');
   checkType(options, 'strictToolCalling', 'boolean');
   checkType(options, 'drafts', 'boolean');
+  checkType(options, 'persist', 'boolean');
   checkFormatName(options, 'reasoningParser');
   checkFormatName(options, 'toolParser');
   const { backend } = options;
@@ -169,6 +177,7 @@ export function checkOptions(options: EngineOptions): CheckedOptions {
     reasoningField: oneOf('reasoningField', options.reasoningField ?? 'reasoning', reasoningFields),
     toolStrictness: oneOf('toolStrictness', options.toolStrictness ?? 'auto', strictnesses),
     strictToolCalling: options.strictToolCalling ?? true,
+    persist: options.persist ?? true,
     createWorker: options.worker ?? createBundledWorker,
     onProgress: options.onProgress ?? null,
     signal: options.signal ?? null,

@@ -52,9 +52,9 @@ test('a model of the Hub is downloaded once, goes on where a closed tab left it,
         device: 'wasm',
         cache: 'required',
       });
-      const { load } = engine.state;
+      const { load, model } = engine.state;
       await engine.close();
-      return load;
+      return { ...load, storage: model.storage };
     });
   /** Leaves `kept` bytes of the weights in the store, with another one in the middle where `isDamaged`. */
   const harm = (kept: number, isDamaged: boolean) =>
@@ -81,7 +81,8 @@ test('a model of the Hub is downloaded once, goes on where a closed tab left it,
     );
   await visit();
 
-  const times = await load();
+  const { storage, ...times } = await load();
+  expect(storage).toEqual({ kept: true, reason: null, persistent: expect.any(Boolean) });
   const names = requested.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(['config.json', 'tokenizer.json', weights]));
   expect(described).toBe(1);

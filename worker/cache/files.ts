@@ -153,7 +153,7 @@ class OpenFiles implements ModelFiles {
 
   async kept(): Promise<{ revision: string | null; storage: StorageReport | null }> {
     const { revision } = await this.#list();
-    return { revision, storage: this.#source.kind === 'files' ? null : this.#keeper.report() };
+    return { revision, storage: this.#source.kind === 'files' ? null : await this.#keeper.report() };
   }
 
   #list(): Promise<Listing> {

@@ -26,10 +26,11 @@ export class Keeper {
   }
 
   /** After the load. */
-  report(): StorageReport {
+  async report(): Promise<StorageReport> {
     const reason =
       this.#reason ?? (this.#kept > 0 ? null : 'no digests of the files are known to keep them by');
-    return { kept: reason === null, reason };
+    const persistent = (await this.store?.persistent().catch(() => null)) ?? null;
+    return { kept: reason === null, reason, persistent };
   }
 
   /** A file stays for the next visit. */

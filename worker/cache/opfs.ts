@@ -89,6 +89,10 @@ class OpfsStore implements FileStore {
     return usage === undefined || quota === undefined ? null : { used: usage, quota };
   }
 
+  async persistent(): Promise<boolean | null> {
+    return guarded(async () => (await this.#storage.persisted?.()) ?? null);
+  }
+
   async exclusively<Result>(name: string, signal: AbortSignal, use: () => Promise<Result>): Promise<Result> {
     const locks = (globalThis.navigator as Partial<Navigator>).locks;
     // Without locks an open file shuts others out, who then load without the store.

@@ -35,6 +35,8 @@ export interface FileStore {
   recordNames(): Promise<string[]>;
   /** `null` where the browser does not say. */
   space(): Promise<StorageSpace | null>;
+  /** Whether the browser has promised not to evict it; `null` where it does not say. */
+  persistent(): Promise<boolean | null>;
   /**
    * Runs `use` while no other tab or worker has `name`. Rejects with the reason of `signal` where that aborts while
    * it waits.

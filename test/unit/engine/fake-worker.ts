@@ -37,10 +37,11 @@ export class FakeWorker extends EventTarget implements WorkerPort {
     this.dispatchEvent(Object.assign(new Event('error'), message === undefined ? {} : { message }));
   }
 
-  emitLoaded(): void {
+  /** @param report what the model has beside what all of them have */
+  emitLoaded(report: Partial<ModelReport> = {}): void {
     this.emit({
       type: 'loaded',
-      model,
+      model: { ...model, ...report },
       device,
       table,
       timings: { download: 1, session: 1, warmup: 0, total: 2 },

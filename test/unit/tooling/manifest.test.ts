@@ -47,7 +47,7 @@ describe('npm run manifest', () => {
     const store = new MemoryStore();
     const files = openFolder(store);
     for (const name of names) await files.bytes(name);
-    expect((await files.kept()).storage).toEqual({ kept: true, reason: null });
+    expect((await files.kept()).storage).toMatchObject({ kept: true, reason: null });
     const changed = readFileSync(join(folder, 'config.json'));
     changed[changed.length - 1]! ^= 1;
     writeFileSync(join(folder, 'config.json'), changed);

@@ -270,12 +270,16 @@ describe('files of the Hub', () => {
       ];
     };
     const first = await load();
-    const storage = { kept: true, reason: null };
+    const storage = { kept: true, reason: null, persistent: null };
     expect(first).toEqual([{ a: 1 }, null, [...content(3)], { revision: hubCommit, storage }]);
     expect(setting.urls()).toEqual([listUrl, hubUrl('config.json'), hubUrl('onnx/b')]);
     for (const url of Object.keys(setting.answers)) delete setting.answers[url];
     expect(await load()).toEqual(first);
     expect(setting.requested).toHaveLength(3);
+    for (const persistent of [true, false]) {
+      setting.store.isPersistent = persistent;
+      expect((await load())[3]).toMatchObject({ storage: { persistent } });
+    }
   });
 
   it('that are not what was listed are not kept: the next load can succeed', async () => {

@@ -11,6 +11,8 @@ export class MemoryStore implements FileStore {
   readonly records = new Map<string, string>();
   /** What the browser says; `null`: nothing. */
   says: StorageSpace | null = null;
+  /** What it has promised; `null`: it does not say. */
+  isPersistent: boolean | null = null;
   /** Bytes that can be written in all, whatever the browser says. */
   room = Number.POSITIVE_INFINITY;
 
@@ -62,6 +64,10 @@ export class MemoryStore implements FileStore {
 
   async space(): Promise<StorageSpace | null> {
     return this.says;
+  }
+
+  async persistent(): Promise<boolean | null> {
+    return this.isPersistent;
   }
 
   exclusively<Result>(_name: string, _signal: AbortSignal, use: () => Promise<Result>): Promise<Result> {
