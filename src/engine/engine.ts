@@ -10,7 +10,7 @@ import { Vocabulary } from '../detokenizer/vocabulary.ts';
 import { deserializeError, EngineClosedError, serializeError, TokenprismError } from '../errors.ts';
 import type { DeviceReport, LoadTimings, ModelReport, PromptJob } from '../protocol.ts';
 import { Connection, type EncodedPrompt, type GpuMemory, type LoadJob } from './connection.ts';
-import { OpenRequests } from './open-requests.ts';
+import type { OpenRequests } from './open-requests.ts';
 import { type CheckedOptions, checkOptions, type EngineOptions } from './options.ts';
 import { askToPersist } from './persistence.ts';
 import { ProgressSum } from './progress.ts';
@@ -47,6 +47,7 @@ interface Session {
   device: DeviceReport;
   vocabulary: Vocabulary;
   prepareRequest: typeof prepareRequest;
+  OpenRequests: typeof OpenRequests;
   format: ChosenFormat;
   load: EngineState['load'];
 }
@@ -131,7 +132,7 @@ class EngineCore implements CompletionsHost {
   #status: EngineStatus = 'ready';
   #error: TokenprismError | null = null;
   #recoveries = 0;
-  readonly #requests = new OpenRequests();
+  readonly #requests: OpenRequests;
   /** The way to a new worker, while it lasts; requests that come meanwhile share it. */
   #restart: Promise<void> | null = null;
   readonly #closing = new AbortController();
@@ -140,6 +141,7 @@ class EngineCore implements CompletionsHost {
   constructor(options: CheckedOptions, session: Session) {
     this.#options = options;
     this.#session = session;
+    this.#requests = new session.OpenRequests();
   }
 
   get state(): EngineState {
@@ -250,6 +252,8 @@ class EngineCore implements CompletionsHost {
     });
     // The state tells it where nobody waits.
     this.#restart.catch(() => {});
+    // Whoever hears of it and asks at once waits for it.
+    this.#set('recovering', cause);
   }
 
   /** The model as it was loaded first, whatever its repository has got meanwhile. */
@@ -263,7 +267,6 @@ class EngineCore implements CompletionsHost {
   /** Starts new workers, until one goes on with the open requests or none of them is left. */
   async #bringUp(cause: TokenprismError): Promise<void> {
     const { signal } = this.#closing;
-    this.#set('recovering', cause);
     for (;;) {
       try {
         await sleep(this.#requests.pause, signal);
@@ -331,7 +334,11 @@ async function openSession(
   const start = performance.now();
   const progress = new ProgressSum();
   // What needs a model comes while the model does.
-  const parts = Promise.all([import('../chat/format.ts'), import('../chat/request.ts')]);
+  const parts = Promise.all([
+    import('../chat/format.ts'),
+    import('../chat/request.ts'),
+    import('./open-requests.ts'),
+  ]);
   parts.catch(() => {});
   const connection: Connection = new Connection(options.createWorker(), {
     onProgress: (step) => options.onProgress?.(progress.add(step)),
@@ -341,12 +348,12 @@ async function openSession(
   const { model, device, table, timings } = await connection.load({ ...options.job, ...again }, signal);
   try {
     const vocabulary = new Vocabulary(table);
-    const [{ chooseFormat }, { prepareRequest }] = await parts;
+    const [{ chooseFormat }, { prepareRequest }, { OpenRequests }] = await parts;
     const format = await chooseFormat(options.format, { chatTemplate: model.chatTemplate, vocabulary });
     // It may have crashed while these were fetched.
     if (connection.broken) throw connection.broken;
     const load = { ...timings, ready: performance.now() - start };
-    return { connection, model, device, vocabulary, prepareRequest, format, load };
+    return { connection, model, device, vocabulary, prepareRequest, OpenRequests, format, load };
   } catch (error) {
     await connection.close();
     throw error;

@@ -138,6 +138,22 @@ describe('createEngine', () => {
     expect(states).toEqual(['recovering', 'ready']);
   });
 
+  it('answers who asks as soon as it hears of a crash', async () => {
+    const { engine, workers, worker } = await start();
+    const first = ask(engine);
+    while (worker.requests.length === 0) await turn();
+    const asked: ReturnType<typeof ask>[] = [];
+    engine.addEventListener('state', () => asked.push(ask(engine)));
+    worker.crash('boom');
+    while (workers.length < 2 || workers[1]!.requests.length < 3) await turn();
+    for (const request of workers[1]!.requests) workers[1]!.reply(request, 'ok');
+    expect((await Promise.all([first, ...asked])).map(({ choices }) => choices[0]!.finish_reason)).toEqual([
+      'stop',
+      'stop',
+      'stop',
+    ]);
+  });
+
   it('comes back from a crash in idleness with the next request', async () => {
     const { engine, workers, worker } = await start();
     worker.crash('boom');
