@@ -285,6 +285,8 @@ export interface GenerateJob {
   logprobs?: number | null;
   /** The same for the prompt, whose tokens are read one by one for it. */
   promptLogprobs?: boolean;
+  /** With each token, how many a grammar let come. */
+  tellsAllowed?: boolean;
   /** Unset: the answer begins. */
   resume?: Resumption;
 }
@@ -410,7 +412,8 @@ export type FromWorker =
   | { type: 'prompt'; request: number; logprobs: TokenLogprobs[] }
   /**
    * `ids` are the tokens from index `from` on of this choice, in order, none left out; `logprobs` are theirs, one
-   * each, where the job asks for them.
+   * each, where the job asks for them; so is `allowed`: of how many tokens that a grammar let come each was taken, `null`
+   * where nothing held the answer.
    */
   | {
       type: 'tokens';
@@ -419,6 +422,7 @@ export type FromWorker =
       from: number;
       ids: number[];
       logprobs?: TokenLogprobs[];
+      allowed?: (number | null)[];
     }
   | { type: 'done'; request: number; choices: ChoiceEnd[]; usage: TokenUsage; timings: Timings }
   /** With a request: it ends here. Without: the load failed, or the worker is of no more use. */

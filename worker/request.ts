@@ -355,6 +355,7 @@ export class GenerateRequest {
       if (choice.isCut) break;
       const forced = constraint?.forced() ?? null;
       let id = forced;
+      let choices = forced === null ? null : 1;
       const logprobs: TokenLogprobs[] = [];
       if (id === null || toldTokens !== null) {
         const isRead = unread.length === 0 || run.advance(unread);
@@ -367,6 +368,7 @@ export class GenerateRequest {
           await forward;
         }
         unread = [];
+        if (mask && this.#job.tellsAllowed) choices = bitCount(mask);
         // Rows can be padded beyond the vocabulary; what has no bytes must not be drawn.
         const allowed = ends.mask(mask, choice.tokens, vocabularySize);
         // Only the token itself says what is forced behind it, and logprobs are of logits that are gone then.
@@ -384,7 +386,10 @@ export class GenerateRequest {
       const from = choice.tokens;
       choice.take(id);
       this.#clock.token();
-      const told = toldTokens === null ? {} : { logprobs };
+      const told = {
+        ...(toldTokens !== null && { logprobs }),
+        ...(this.#job.tellsAllowed && { allowed: [choices] }),
+      };
       this.#post({ type: 'tokens', request: this.number, choice: choice.index, from, ids: [id], ...told });
       if (ends.ends(id)) {
         // The grammar has ended with an EOS only.
@@ -440,4 +445,11 @@ export class GenerateRequest {
       timings: this.#clock.timings(),
     });
   }
+}
+
+/** Bits that are set. */
+function bitCount(words: Uint32Array): number {
+  let count = 0;
+  for (let word of words) for (; word !== 0; word &= word - 1) count++;
+  return count;
 }

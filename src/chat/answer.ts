@@ -51,6 +51,7 @@ export class AnswerAssembly {
   #started: Started | null = null;
   #choices: ChoiceAssembly[] = [];
   #received: number[] = [];
+  #allowed: (number | null)[][] = [];
 
   constructor(options: AnswerOptions) {
     this.#options = options;
@@ -80,6 +81,7 @@ export class AnswerAssembly {
       const record = told && new TokenRecord(told.vocabulary, told.withIds);
       this.#choices.push(new ChoiceAssembly({ ...options, choice, parser, record }));
       this.#received.push(0);
+      this.#allowed.push([]);
     }
     const first: ChatCompletionDelta[] = [{ role: 'assistant' }];
     if (echo?.reasoning) first.push({ reasoning: echo.reasoning });
@@ -91,13 +93,14 @@ export class AnswerAssembly {
     return chunks;
   }
 
-  #tokens({ choice: index, from, ids, logprobs }: Tokens): AnswerStep {
+  #tokens({ choice: index, from, ids, logprobs, allowed }: Tokens): AnswerStep {
     const choice = this.#choice(index);
     const received = this.#received[index] ?? 0;
     if (from !== received) {
       throw new WorkerError(`The worker sent token ${from} of choice ${index} instead of ${received}.`);
     }
     this.#received[index] = received + ids.length;
+    if (allowed) this.#allowed[index]!.push(...allowed);
     const cutBefore = choice.cutAt;
     const chunks = choice.feed({ ids }, logprobs).map((part) => this.#chunk([part]));
     const at = choice.cutAt;
@@ -124,6 +127,7 @@ export class AnswerAssembly {
           prompt,
           prompt_token_ids: Array.from(promptTokenIds),
           seed,
+          allowed_tokens: this.#allowed,
           timings: done.timings,
           device,
         };

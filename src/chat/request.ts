@@ -83,6 +83,7 @@ export function prepareRequest(body: unknown, context: RequestContext): Prepared
   const returnTokenIds = booleanField(body, 'return_token_ids', false);
   const maxTokens = readMaxTokens(body);
   const constraint = readConstraint(body, { ...tools, offered }, parallelToolCalls, context);
+  const includeDetails = booleanField(body, 'include_details', false);
   const tokenFields = readTokenFields(body, context.vocabularySize, { maxTokens, constraint });
   const { promptEnd, echo } = readPromptEnd(body, messages, constraint);
   return {
@@ -98,10 +99,11 @@ export function prepareRequest(body: unknown, context: RequestContext): Prepared
       ...tokenFields,
       // Reasoning could be read from them.
       logprobs: deliverReasoning ? tokenFields.logprobs : null,
+      ...(includeDetails && { tellsAllowed: true }),
     },
     stream,
     includeUsage: readStreamOptions(body.stream_options, stream),
-    includeDetails: booleanField(body, 'include_details', false),
+    includeDetails,
     stop: readStop(body.stop),
     parallelToolCalls,
     deliverCalls: tools.choice !== 'none',

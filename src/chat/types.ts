@@ -153,6 +153,11 @@ export interface RequestDetails {
   prompt_token_ids: number[];
   /** The seed that was used: the given one, or the one that was drawn. */
   seed: number;
+  /**
+   * Of each choice's tokens, those behind a cut included: of how many tokens that a grammar let come it was taken. 1: it
+   * had to come; `null`: nothing held the answer there.
+   */
+  allowed_tokens: (number | null)[][];
   /** Milliseconds. */
   timings: Timings;
   device: DeviceReport;

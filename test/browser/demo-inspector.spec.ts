@@ -26,6 +26,9 @@ test('records an answer of the embedded model: tokens, events, probabilities, fi
   const likely = tokens.locator('.token.reasoning').nth(3);
   await likely.click();
   await expect(step.getByRole('table').getByRole('row').first()).toContainText('%');
+  const written = tokens.locator('.token.arguments').nth(1);
+  await written.click();
+  await expect(step).toContainText(/Grammar\s*let (only this token|[\d,]+ tokens) come/);
   await tokens.getByRole('button').last().click();
   await expect(step.locator('[aria-current]')).toHaveText('end');
   await expect(step).toContainText('calculator {"expression": "23 * 19"}');

@@ -71,6 +71,7 @@ export async function record(
         text: bytes ? decoder.decode(new Uint8Array(bytes), { stream: true }) : token,
         logprob,
         top: top_logprobs.map((other) => ({ text: other.token, logprob: other.logprob })),
+        allowed: null,
         time,
       });
     }
@@ -78,6 +79,7 @@ export async function record(
   }
   const completion = collector.finish();
   const details = completion.tokenprism ?? null;
+  for (const [index, piece] of pieces.entries()) piece.allowed = details?.allowed_tokens[0]?.[index] ?? null;
   const { reasoning, tools: toolFormat } = engine.state.format;
   const end = completion.choices[0]?.finish_reason === 'length' ? 'length' : 'stop';
   const lastId = pieces.at(-1)?.id ?? -1;

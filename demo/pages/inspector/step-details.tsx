@@ -35,6 +35,12 @@ export function StepDetails({ store }: { store: InspectorStore }) {
             <dd>{`${Math.round(step.time)} ms`}</dd>
           </>
         )}
+        {step.id !== null && (
+          <>
+            <dt>Grammar</dt>
+            <dd>{grammarText(step.allowed)}</dd>
+          </>
+        )}
         <dt>Became</dt>
         <dd>
           {step.events.length === 0
@@ -58,15 +64,21 @@ export function StepDetails({ store }: { store: InspectorStore }) {
   );
 }
 
+/** What a grammar said at a step. */
+function grammarText(allowed: number | null): string {
+  if (allowed === null) return 'none holds the answer here';
+  if (allowed === 1) return 'let only this token come';
+  return `let ${allowed.toLocaleString('en')} tokens come`;
+}
+
 /** What the model could have said, by its probability. */
 function Alternatives({ step }: { step: Step }) {
   if (step.logprob === null) return null;
   const possible = step.top.filter(({ logprob }) => Number.isFinite(logprob));
-  const forced = step.logprob === 0 && possible.length <= 1;
   return (
     <div>
       <h2>Probability</h2>
-      {forced ? (
+      {step.allowed === 1 ? (
         <p class="hint">Certain: a grammar left no choice.</p>
       ) : (
         <table class="alternatives">

@@ -17,6 +17,8 @@ export interface Piece {
   /** Natural logarithms; `null` where nobody knows. */
   logprob: number | null;
   top: { text: string; logprob: number }[];
+  /** Of how many tokens that a grammar let come it was taken; `null` where none held the answer, and for pasted text. */
+  allowed: number | null;
   /** Milliseconds since the request, when it came; `null` for pasted text. */
   time: number | null;
 }
@@ -64,7 +66,7 @@ export async function stepsOf(
   for (const piece of pieces) take(piece, parser.ended ? [] : parser.feed({ text: piece.text }));
   if (!parser.ended) {
     take(
-      { id: null, text: '', logprob: null, top: [], time: pieces.at(-1)?.time ?? null },
+      { id: null, text: '', logprob: null, top: [], allowed: null, time: pieces.at(-1)?.time ?? null },
       parser.finish(end),
     );
   }
@@ -97,5 +99,5 @@ export type Cutting = 'characters' | 'words';
 
 export function piecesOf(text: string, cutting: Cutting): Piece[] {
   const parts = cutting === 'characters' ? [...text] : (text.match(/\s*[^\s<>{}"]+|\s+|[<>{}"]/g) ?? []);
-  return parts.map((part) => ({ id: null, text: part, logprob: null, top: [], time: null }));
+  return parts.map((part) => ({ id: null, text: part, logprob: null, top: [], allowed: null, time: null }));
 }

@@ -46,7 +46,7 @@ describe('chat.completions.create', () => {
       stream_options: { include_usage: true },
       include_details: true,
     });
-    send(await host.sent(), started, tokens(0, [0]), done('length', 1));
+    send(await host.sent(), started, tokens(0, [0], 0, [7]), done('length', 1));
     const chunks = await read(stream);
     expect(chunks.slice(0, -1).every(({ usage }) => usage === null)).toBe(true);
     expect(chunks.at(-1)).toMatchObject({
@@ -58,7 +58,14 @@ describe('chat.completions.create', () => {
         prompt_tokens_details: { cached_tokens: 1 },
         completion_tokens_details: { reasoning_tokens: 0 },
       },
-      tokenprism: { prompt: 'Hi', prompt_token_ids: [1, 2, 3], seed: 5, timings, device },
+      tokenprism: {
+        prompt: 'Hi',
+        prompt_token_ids: [1, 2, 3],
+        seed: 5,
+        allowed_tokens: [[7]],
+        timings,
+        device,
+      },
     });
   });
 

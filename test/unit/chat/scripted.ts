@@ -144,8 +144,8 @@ export const started: RequestMessage = {
   seed: 5,
 };
 
-export function tokens(from: number, ids: number[], choice = 0): RequestMessage {
-  return { type: 'tokens', choice, from, ids };
+export function tokens(from: number, ids: number[], choice = 0, allowed?: number[]): RequestMessage {
+  return { type: 'tokens', choice, from, ids, ...(allowed && { allowed }) };
 }
 
 export function done(reason: EndReason, completionTokens: number, choices = 1): RequestMessage {

@@ -95,6 +95,17 @@ describe('the embedded model under a grammar', () => {
     });
   }, 60_000);
 
+  it('tells of no grammar where there is none', async () => {
+    const answer = await engine.chat.completions.create({
+      messages: user('Hi'),
+      max_tokens: 3,
+      n: 2,
+      logprobs: true,
+      include_details: true,
+    });
+    expect(answer.tokenprism!.allowed_tokens).toEqual([Array(3).fill(null), Array(3).fill(null)]);
+  }, 60_000);
+
   it('takes forced tokens without asking the model', async () => {
     const answer = await engine.chat.completions.create({
       messages: user("What's the weather in Paris in celsius?"),
@@ -102,8 +113,12 @@ describe('the embedded model under a grammar', () => {
       tool_choice: 'required',
       include_details: true,
     });
-    expect(answer.tokenprism!.timings.forcedTokens).toBeGreaterThan(0);
+    const { timings, allowed_tokens: allowed } = answer.tokenprism!;
+    expect(timings.forcedTokens).toBeGreaterThan(0);
     expect(answer.choices[0]?.message.tool_calls).toHaveLength(1);
+    expect(allowed.map((counts) => counts.length)).toEqual([answer.usage!.completion_tokens]);
+    expect(allowed[0]!.filter((count) => count === 1).length).toBeGreaterThanOrEqual(timings.forcedTokens);
+    expect(allowed[0]!.some((count) => count !== null && count > 1)).toBe(true);
   }, 60_000);
 
   it.each([
