@@ -1,6 +1,6 @@
 /** The agent page: real tools without a network, asked for where they must be, in so many steps. */
 import type { Page } from '@playwright/test';
-import { answer, ask, expect, expectAccessible, parts, test } from './demo/site.ts';
+import { answer, ask, expect, expectAccessible, parts, tabTo, test } from './demo/site.ts';
 
 const javascript = (code: string) => ({ calls: [{ name: 'run_javascript', arguments: { code } }] });
 
@@ -74,6 +74,29 @@ test('code asks before it runs, in a sandbox without network and with so much ti
   await expect((await allow('Look around')).getByLabel('Result')).toContainText(
     '[ "undefined", "undefined", "null" ]',
   );
+});
+
+test('the keyboard alone is enough', async ({ page, demo }) => {
+  await demo.open({
+    hash: '#/agent',
+    turns: [javascript('return 6 * 7;'), { content: 'It is 42.' }, { content: 'Stopped?', delay: 300 }],
+  });
+  await tabTo(page, /^run_javascript/);
+  await page.keyboard.press('Space');
+  await tabTo(page, /^Your message/);
+  await page.keyboard.type('Multiply them');
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('May it run?')).toBeVisible();
+  await tabTo(page, /^Run it/);
+  await page.keyboard.press('Enter');
+  const first = await answer(page);
+  await expect(first).toContainText('It is 42.');
+  await page.getByLabel('Your message').focus();
+  await page.keyboard.type('Say more');
+  await page.keyboard.press('Enter');
+  await tabTo(page, /^Stop/);
+  await page.keyboard.press('Enter');
+  await expect((await answer(page)).getByText(/stopped/i)).toBeVisible();
 });
 
 test('files of a folder are read, and written only where that is allowed', async ({ page, demo }) => {

@@ -1,6 +1,6 @@
 /** The chat page as a person uses it. */
 import { readFileSync } from 'node:fs';
-import { answer, ask, expect, expectAccessible, parts, test } from './demo/site.ts';
+import { answer, ask, expect, expectAccessible, parts, tabTo, test } from './demo/site.ts';
 
 test('the embedded model thinks, calls tools and answers', async ({ page, demo }) => {
   await demo.open();
@@ -204,16 +204,9 @@ test('an answer is stopped and gone on with; questions are edited; conversations
 
 test('the keyboard alone is enough', async ({ page, demo }) => {
   await demo.open({ turns: [{ reasoning: 'Hm.', content: 'Yes.' }] });
-  const press = async (name: RegExp, most = 40) => {
-    for (let count = 0; count < most; count++) {
-      await page.keyboard.press('Tab');
-      const label = await page.evaluate(() => {
-        const { activeElement: node } = document;
-        return `${node?.getAttribute('aria-label') ?? ''} ${node?.textContent ?? ''}`.trim();
-      });
-      if (name.test(label)) return page.keyboard.press('Enter');
-    }
-    throw new Error(`Tab does not reach ${name}`);
+  const press = async (name: RegExp) => {
+    await tabTo(page, name);
+    await page.keyboard.press('Enter');
   };
   await press(/^Skip to the page/);
   await press(/^What is 23/);

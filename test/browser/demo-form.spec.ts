@@ -1,5 +1,5 @@
 /** The form that the model fills, held by its schema at any temperature. */
-import { expect, expectAccessible, test } from './demo/site.ts';
+import { expect, expectAccessible, tabTo, test } from './demo/site.ts';
 
 test('stays valid at temperature 2, for every schema', async ({ page, demo }) => {
   await demo.open({ hash: '#/form' });
@@ -26,4 +26,16 @@ test('fills while the answer streams, and can be stopped', async ({ page, demo }
   await expect(page.getByLabel('City', { exact: true })).toHaveValue(/^Par/);
   await page.getByRole('button', { name: 'Stop' }).click();
   await expect(page.getByRole('region', { name: 'The form' })).toContainText('Stopped');
+});
+
+test('the keyboard alone is enough', async ({ page, demo }) => {
+  const text = '{"city": "Paris", "degrees": 18, "unit": "celsius", "rain": true}';
+  await demo.open({ hash: '#/form', turns: [{ text }] });
+  await tabTo(page, /^Weather report/);
+  await page.keyboard.press('Enter');
+  await tabTo(page, /^Fill the form/);
+  await page.keyboard.press('Enter');
+  const form = page.getByRole('region', { name: 'The form' });
+  await expect(form.getByText('Valid', { exact: true })).toBeVisible();
+  await expect(page.getByLabel('City', { exact: true })).toHaveValue('Paris');
 });

@@ -90,6 +90,20 @@ function replaceBackend(turns: ReturnType<typeof writtenTurns>): void {
   } as typeof postMessage;
 }
 
+/** Presses Tab until what is named so has the focus: its label and its text, or the label of a field. */
+export async function tabTo(page: Page, name: RegExp, most = 60): Promise<void> {
+  for (let count = 0; count < most; count++) {
+    await page.keyboard.press('Tab');
+    const label = await page.evaluate(() => {
+      const node = document.activeElement as HTMLInputElement | null;
+      const labels = Array.from(node?.labels ?? [], ({ textContent }) => textContent);
+      return [node?.getAttribute('aria-label'), ...labels, node?.textContent].join(' ').trim();
+    });
+    if (name.test(label)) return;
+  }
+  throw new Error(`Tab does not reach ${name}`);
+}
+
 export async function ask(page: Page, question: string): Promise<void> {
   await page.getByLabel('Your message').fill(question);
   await page.keyboard.press('Enter');
