@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
 import { contentSecurityPolicy, servedPolicy } from './demo/vite/policy.ts';
 import { serviceWorker } from './demo/vite/service-worker.ts';
+import { bundledLicences } from './scripts/bundled-licences.ts';
 import { declarations } from './scripts/declarations.ts';
 import { serviceWorkerScript } from './scripts/service-worker-script.ts';
 import { xgrammar } from './scripts/xgrammar.mjs';
@@ -18,7 +19,7 @@ const common: UserConfig = {
   plugins: [xgrammar()],
   worker: {
     format: 'es',
-    plugins: () => [xgrammar()],
+    plugins: () => [xgrammar(), bundledLicences(path('NOTICE'))],
     // One file: bundlers of applications emit the worker as it is and would not follow it to its chunks.
     rolldownOptions: {
       output: { codeSplitting: false, minify: true, entryFileNames: 'assets/worker-[hash].js' },
@@ -117,6 +118,7 @@ const library: UserConfig = {
   },
   plugins: [
     noPreload,
+    bundledLicences(path('NOTICE')),
     serviceWorkerScript(path('src/service-worker/script.ts')),
     declarations({ root: path('.'), outDir: path('dist/types') }),
   ],
