@@ -83,7 +83,7 @@ export class DeviceLostError extends TokenprismError {
   override readonly status = 503;
 }
 
-/** WebGPU was asked for and there is none, or what there is computes wrong numbers. */
+/** WebGPU was asked for and there is none, or what there is does not compute the model right. */
 export class WebGPUUnavailableError extends TokenprismError {
   override name = 'WebGPUUnavailableError' as const;
   override readonly status = 503;

@@ -66,9 +66,10 @@ export class RawBrowser {
 
   async close(): Promise<void> {
     const ended = new Promise((resolve) => this.#process.once('exit', resolve));
-    this.#process.kill();
+    await this.#send('Browser.close');
     await ended;
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+    // Its other processes may take a moment more.
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
   #send(method: string, params: Params = {}, sessionId?: string): Promise<Params> {

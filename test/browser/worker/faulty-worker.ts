@@ -4,8 +4,8 @@ import '../../../worker/main.ts';
 /** What befalls the device that was opened last. */
 export type GpuFault = 'destroyed' | 'broken shader' | 'out of memory';
 
-/** A worker of this name finds no adapter. */
-export const withoutAdapter = 'without adapter';
+/** What a worker finds by its name. */
+export type GpuName = 'good' | 'without adapter' | 'without shaders' | 'without memory';
 export const faultChannel = 'gpu faults';
 
 let device: GPUDevice | null = null;
@@ -14,7 +14,23 @@ GPUAdapter.prototype.requestDevice = async function (this: GPUAdapter, descripto
   device = await requestDevice.call(this, descriptor);
   return device;
 };
-if (self.name === withoutAdapter) GPU.prototype.requestAdapter = async () => null;
+
+const name = self.name as GpuName;
+if (name === 'without adapter') GPU.prototype.requestAdapter = async () => null;
+if (name === 'without shaders') {
+  const { createShaderModule } = GPUDevice.prototype;
+  GPUDevice.prototype.createShaderModule = function (this: GPUDevice) {
+    return createShaderModule.call(this, { code: 'this is no shader' });
+  };
+}
+if (name === 'without memory') {
+  const { createBuffer } = GPUDevice.prototype;
+  GPUDevice.prototype.createBuffer = function (this: GPUDevice, descriptor) {
+    // More than there is of it: a buffer that is none, as without memory.
+    const size = descriptor.size > 100_000 ? 2 ** 40 : descriptor.size;
+    return createBuffer.call(this, { ...descriptor, size });
+  };
+}
 
 new BroadcastChannel(faultChannel).onmessage = ({ data: fault }: MessageEvent<GpuFault>) => {
   if (fault === 'destroyed') device?.destroy();

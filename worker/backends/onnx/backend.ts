@@ -1,4 +1,4 @@
-import { ModelLoadError, WebGPUUnavailableError } from '../../../src/errors.ts';
+import { DeviceLostError, ModelLoadError, WebGPUUnavailableError } from '../../../src/errors.ts';
 import type { DeviceChoice, DeviceReport, Dtype, LoadProgress } from '../../../src/protocol.ts';
 import type { ModelFiles } from '../../cache/files.ts';
 import { RowReducer } from '../../sampling/gpu/reducer.ts';
@@ -45,10 +45,10 @@ export async function createOnnxBackend(
     if (fault instanceof OnnxBackend) return fault;
     if (options.device === 'webgpu') {
       throw new WebGPUUnavailableError(
-        `WebGPU computes wrong numbers on this adapter (${fault}). Use device 'wasm'; an update of the browser or the graphics driver may help.`,
+        `WebGPU does not compute this model right on this adapter (${fault}). Use device 'wasm'; an update of the browser or the graphics driver may help.`,
       );
     }
-    target.reason = `WASM, because WebGPU computes wrong numbers on this adapter (${fault}).`;
+    target.reason = `WASM, because WebGPU does not compute this model right on this adapter (${fault}).`;
     weights = await loadWeights(options.files, options.dtype, null, roomFor(null));
   }
   options.onProgress({ phase: 'session', file: null, loaded: 0, total: 0 });
@@ -63,7 +63,7 @@ export async function createOnnxBackend(
   });
 }
 
-/** The backend, in the fastest way whose numbers are right, or what the self-test found wrong in all of them. */
+/** The backend, in the fastest way whose numbers are right, or what the self-test found wrong in the last of them. */
 async function tryWebGpu(
   options: OnnxOptions,
   weights: Weights,
@@ -119,8 +119,9 @@ async function tryWebGpu(
       fault = found;
     } catch (error) {
       await backend.close();
-      if (way !== 'captured') throw error;
-      limits.push(`captured graphs: ${error instanceof Error ? error.message : error}`);
+      if (way !== 'captured' && error instanceof DeviceLostError) throw error;
+      fault = error instanceof Error ? error.message : String(error);
+      limits.push(`${way === 'captured' ? 'captured graphs' : way}: ${fault}`);
       step = ladder.next('refused');
       continue;
     }

@@ -117,7 +117,7 @@ export async function openDevice(adapter: GPUAdapter, subgroupsFrom: number): Pr
   const lost = new Promise<DeviceLostError>((resolve) => {
     void device.lost.then((info) => {
       if (isIntended) return;
-      const detail = info.message ? `: ${info.message}` : '';
+      const detail = info.message ? `: ${info.message.replace(/\.$/, '')}` : '';
       resolve(
         new DeviceLostError(
           `The GPU device was lost (${info.reason})${detail}. If this repeats, the model may need more memory than the GPU has.`,
