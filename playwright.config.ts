@@ -8,7 +8,7 @@ const adapter = process.env.TOKENPRISM_ADAPTER === 'any' ? 'any' : 'software';
 
 export default defineConfig({
   testDir: 'test',
-  testMatch: ['browser/**/*.spec.ts', ...(long ? ['long/**/*.spec.ts'] : [])],
+  testMatch: ['browser/**/*.spec.ts', 'soak/**/*.spec.ts', ...(long ? ['long/**/*.spec.ts'] : [])],
   outputDir: 'test-results',
   globalSetup: './test/browser/harness/serve.ts',
   // One browser at a time: the software adapter computes on all cores.
