@@ -256,12 +256,20 @@ class EngineCore implements CompletionsHost {
     this.#set('recovering', cause);
   }
 
-  /** The model as it was loaded first, whatever its repository has got meanwhile. */
+  /**
+   * The model as it was loaded first, whatever its repository has got meanwhile; and on a GPU if it was on one, which may
+   * take a moment to come back, before it is left for WASM.
+   */
   #sameAgain(): Partial<LoadJob> {
-    const { model } = this.#options.job;
+    const { model, backend } = this.#options.job;
     const { revision } = this.#session.model;
-    const { answered } = this.#requests;
-    return model.kind === 'hub' && revision ? { answered, model: { ...model, revision } } : { answered };
+    const { answered, isEmpty, isLastTry } = this.#requests;
+    const waitsForGpu = this.#session.device.device === 'webgpu' && !isEmpty && !isLastTry;
+    return {
+      answered,
+      ...(model.kind === 'hub' && revision && { model: { ...model, revision } }),
+      ...(waitsForGpu && backend.kind === 'onnx' && { backend: { ...backend, device: 'webgpu' } }),
+    };
   }
 
   /** Starts new workers, until one goes on with the open requests or none of them is left. */

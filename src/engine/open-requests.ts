@@ -28,6 +28,11 @@ export class OpenRequests {
     return faults === 0 ? 0 : pauses[Math.min(faults, pauses.length) - 1]!;
   }
 
+  /** Whether the next worker is the last one for some request. */
+  get isLastTry(): boolean {
+    return [...this.#open].some(({ faults }) => faults >= pauses.length);
+  }
+
   /** Sends a new request. Throws where the worker is of no more use. */
   start(connection: Connection, job: GenerateJob, listener: GenerationListener): Generation {
     const request = new OpenRequest({

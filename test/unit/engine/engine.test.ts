@@ -154,6 +154,47 @@ describe('createEngine', () => {
     ]);
   });
 
+  it('waits for the GPU that it had, and leaves it with the last try', async () => {
+    const workers: FakeWorker[] = [];
+    const missing = {
+      name: 'WebGPUUnavailableError' as const,
+      message: 'none',
+      status: 503,
+      code: null,
+      param: null,
+    };
+    const engine = await createEngine({
+      reasoningParser: 'qwen3',
+      worker: () => {
+        const made = new FakeWorker();
+        made.answer = (message) => {
+          if (message.type !== 'load') return;
+          const isThere = workers.length === 1 || (message.backend as { device: string }).device === 'auto';
+          if (isThere) made.emitLoaded({}, { device: workers.length === 1 ? 'webgpu' : 'wasm' });
+          else made.emit({ type: 'failed', request: null, error: missing });
+        };
+        workers.push(made);
+        return made as unknown as Worker;
+      },
+    });
+    const answer = ask(engine);
+    while (workers[0]!.requests.length === 0) await turn();
+    workers[0]!.crash('boom');
+    while (workers.length < 4) await turn();
+    await reply(workers[3]!, 'ok');
+    await answer;
+    const asked = workers
+      .map(({ received }) => received[0])
+      .map((load) => load?.type === 'load' && load.backend);
+    expect(asked).toMatchObject([
+      { device: 'auto' },
+      { device: 'webgpu' },
+      { device: 'webgpu' },
+      { device: 'auto' },
+    ]);
+    expect(engine.state).toMatchObject({ status: 'ready', device: { device: 'wasm' }, recoveries: 1 });
+  });
+
   it('comes back from a crash in idleness with the next request', async () => {
     const { engine, workers, worker } = await start();
     worker.crash('boom');

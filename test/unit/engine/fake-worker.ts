@@ -1,6 +1,7 @@
 /** The worker's end of the protocol in the hands of a test. */
 import type { WorkerPort } from '../../../src/engine/connection.ts';
 import {
+  type DeviceReport,
   type FromWorker,
   type ModelReport,
   TokenFlag,
@@ -38,11 +39,11 @@ export class FakeWorker extends EventTarget implements WorkerPort {
   }
 
   /** @param report what the model has beside what all of them have */
-  emitLoaded(report: Partial<ModelReport> = {}): void {
+  emitLoaded(report: Partial<ModelReport> = {}, onDevice: Partial<DeviceReport> = {}): void {
     this.emit({
       type: 'loaded',
       model: { ...model, ...report },
-      device,
+      device: { ...device, ...onDevice },
       table,
       timings: { download: 1, session: 1, warmup: 0, total: 2 },
     });

@@ -244,6 +244,22 @@ describe('an engine over the real worker loop', () => {
     expect(engine.state).toMatchObject({ status: 'ready', recoveries: 1 });
   });
 
+  it('gives an answer up whose device never comes back, and answers the next request', async () => {
+    const error = { name: 'DeviceLostError' as const, message: 'The device was lost.', at: 5 };
+    const { engine, worker, completions } = await start([
+      { text: `${thought}Lost.`, error },
+      { text: `${thought}Found.` },
+    ]);
+    await expect(completions.create({ messages })).rejects.toMatchObject({
+      name: 'DeviceLostError',
+      status: 503,
+      message: expect.stringContaining('3 new workers'),
+    });
+    expect(engine.state).toMatchObject({ status: 'failed', recoveries: 3 });
+    expect((await completions.create({ messages })).choices[0]?.message.content).toBe('Found.');
+    expect(worker.received.filter(({ type }) => type === 'generate')).toHaveLength(1);
+  });
+
   it('replays token ids as they are', async () => {
     const ids = tokenizer.encode(`${thought}As they are.`);
     const { completions } = await start([{ ids: [...ids, eosTokenId], open: true }]);
