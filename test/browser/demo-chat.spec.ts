@@ -51,17 +51,6 @@ test('the embedded model thinks, calls tools and answers', async ({ page, demo }
   await expect(page.getByRole('list', { name: 'Timers' })).toHaveCount(0);
 });
 
-test('answers on WebGPU', async ({ page, demo }) => {
-  await demo.open({ query: '?device=webgpu' });
-  // The software adapter takes its time: a short prompt and a short answer.
-  await page.getByText('Thinking', { exact: true }).click();
-  await page.getByText('Tools', { exact: true }).click();
-  await ask(page, 'Hello!');
-  const newest = await answer(page, 120_000);
-  expect(await parts(newest)).toEqual(['markdown']);
-  await expect(newest.locator('.markdown')).toContainText(/h(ello|i)/i);
-});
-
 const hostile = [
   'Look: **bold**, <img src=x onerror="document.title=1"> and [a link](javascript:document.title=1).',
   '',

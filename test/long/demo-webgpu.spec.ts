@@ -4,6 +4,16 @@ import { answer, ask, expect, parts, test } from '../browser/demo/site.ts';
 const webgpu = '?device=webgpu';
 const minutes = (count: number) => count * 60_000;
 
+test('the chat answers', async ({ page, demo }) => {
+  await demo.open({ query: webgpu });
+  await page.getByText('Thinking', { exact: true }).click();
+  await page.getByText('Tools', { exact: true }).click();
+  await ask(page, 'Hello!');
+  const newest = await answer(page, minutes(5));
+  expect(await parts(newest)).toEqual(['markdown']);
+  await expect(newest.locator('.markdown')).toContainText(/h(ello|i)/i);
+});
+
 test('the agent calls a tool and goes on', async ({ page, demo }) => {
   await demo.open({ query: webgpu, hash: '#/agent' });
   await ask(page, 'What is 23 * 19?');
