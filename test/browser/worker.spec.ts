@@ -1,8 +1,9 @@
 import { expect, test } from './harness/kept-page.ts';
 import { type Heap, openHeapMeter } from './worker/heap.ts';
 
+const long = process.env.TOKENPRISM_LONG === '1';
 /** Requests whose memory is measured. */
-const count = process.env.TOKENPRISM_LONG === '1' ? 20 : 12;
+const count = long ? 20 : 12;
 
 test.use({ needsLibrary: false });
 test.describe.configure({ timeout: 240_000 });
@@ -57,17 +58,20 @@ test('the self-test finds out a device that computes wrong numbers', async ({ ke
   expect(result.fault).toMatch(/differs from the same tokens in shorter pieces/);
 });
 
-test('a lost device ends its request with DeviceLostError, and the next one works on a new device', async ({
-  keptPage: page,
-}) => {
-  const { first, second, devices, reports } = await page.evaluate(async (numbers) => {
-    const { loseDevice } = (await import(numbers)) as typeof import('./worker/numbers.ts');
-    return loseDevice();
-  }, numbers);
-  expect(first).toMatchObject({ type: 'failed', error: { name: 'DeviceLostError', status: 503 } });
-  expect(second).toMatchObject({ type: 'done', choices: [{ reason: 'length', completionTokens: 2 }] });
-  expect({ devices, reports }).toEqual({ devices: 2, reports: 1 });
-});
+// Two more starts of a model: the engine's faults have the same, with a worker in between.
+if (long) {
+  test('a lost device ends its request with DeviceLostError, and the next one works on a new device', async ({
+    keptPage: page,
+  }) => {
+    const { first, second, devices, reports } = await page.evaluate(async (numbers) => {
+      const { loseDevice } = (await import(numbers)) as typeof import('./worker/numbers.ts');
+      return loseDevice();
+    }, numbers);
+    expect(first).toMatchObject({ type: 'failed', error: { name: 'DeviceLostError', status: 503 } });
+    expect(second).toMatchObject({ type: 'done', choices: [{ reason: 'length', completionTokens: 2 }] });
+    expect({ devices, reports }).toEqual({ devices: 2, reports: 1 });
+  });
+}
 
 test('an answer whose tokens are chosen on the GPU says that its device was lost', async ({
   keptPage: page,
