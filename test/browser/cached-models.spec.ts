@@ -47,14 +47,18 @@ test('a model of the Hub is downloaded once, goes on where a closed tab left it,
   };
   const load = () =>
     page.evaluate(async () => {
+      let progress = { loaded: 0, total: 0, received: 0, bytesPerSecond: null as number | null };
       const engine = await window.tokenprism.createEngine({
         model: 'someone/tiny',
         device: 'wasm',
         cache: 'required',
+        onProgress: ({ overall }) => {
+          progress = overall;
+        },
       });
       const { load, model } = engine.state;
       await engine.close();
-      return { ...load, storage: model.storage };
+      return { ...load, storage: model.storage, progress };
     });
   /** Leaves `kept` bytes of the weights in the store, with another one in the middle where `isDamaged`. */
   const harm = (kept: number, isDamaged: boolean) =>
@@ -81,7 +85,10 @@ test('a model of the Hub is downloaded once, goes on where a closed tab left it,
     );
   await visit();
 
-  const { storage, ...times } = await load();
+  const { storage, progress, ...times } = await load();
+  expect(progress.total).toBeGreaterThan(size);
+  expect(progress).toMatchObject({ loaded: progress.total, received: progress.total });
+  expect(progress.bytesPerSecond).toBeGreaterThan(0);
   expect(storage).toEqual({ kept: true, reason: null, persistent: expect.any(Boolean) });
   const names = requested.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(['config.json', 'tokenizer.json', weights]));
@@ -95,11 +102,12 @@ test('a model of the Hub is downloaded once, goes on where a closed tab left it,
 
   requested.length = 0;
   await visit();
-  await load();
+  const again = (await load()).progress;
+  expect(again).toEqual({ ...progress, received: 0, bytesPerSecond: null });
   expect(requested).toEqual([]);
 
   await harm(100_000, false);
-  await load();
+  expect((await load()).progress).toMatchObject({ loaded: progress.total, received: size - 100_000 });
   expect(requested).toEqual([{ name: weights, range: 'bytes=100000-' }]);
 
   requested.length = 0;
