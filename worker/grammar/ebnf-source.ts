@@ -66,8 +66,15 @@ export function writeRules(root: string, rules: ReadonlyMap<string, string>): st
       waiting.push(text);
     }
   }
-  for (const [name, { isChoice, isMacro }] of bodies) {
-    if (name === 'root' || uses.get(name) !== 1 || isChoice || isMacro) kept.add(name);
+  /** How many rules a rule is written into, one into the other; who names it comes before it. */
+  const depths = new Map<string, number>();
+  for (const [name, { pieces, isChoice, isMacro }] of bodies) {
+    let depth = depths.get(name) ?? 0;
+    if (name === 'root' || uses.get(name) !== 1 || isChoice || isMacro || depth > DEEPEST) {
+      kept.add(name);
+      depth = 0;
+    }
+    for (const { kind, text } of pieces) if (kind === 'name') depths.set(text, depth + 1);
   }
   const write = (name: string): string => {
     const { pieces } = bodies.get(name)!;

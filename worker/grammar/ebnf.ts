@@ -206,11 +206,14 @@ export class EbnfGrammar {
     return false;
   }
 
-  /** Stands in front of what no guard follows, where a guard may be called beside it; else nothing. */
+  /**
+   * Stands in front of what no guard follows, where a guard may be called beside it; else nothing. A token ends there in
+   * any case: one that went on would choose what no guard follows.
+   */
   get plain(): string {
     if (!this.#isShared) return '';
     const group = `${quote(GROUP_START)} ${this.#signals} ${quote(PLAIN)} ${this.#signals} ${quote(GROUP_END)}`;
-    return this.rule('plain', `"" | ${quote(PLAIN_QUESTION)} | ${group}`);
+    return this.rule('plain', `${quote(PLAIN_QUESTION)} | ${group}`);
   }
 
   /** Any signals of a group. */

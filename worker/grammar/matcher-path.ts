@@ -116,15 +116,15 @@ export class MatcherPath {
     const others: MatcherPath[] = [];
     this.#readMask();
     while (!this.#step.isPlain) {
-      const [first, ...rest] = this.#offered();
-      if (first === undefined) break;
-      const { start, plainQuestion } = this.#context.vocabulary.group;
-      const isShared = this.#offers(start);
+      const offered = this.#offered();
+      if (offered.length === 0) break;
+      const isShared = this.#offers(this.#context.vocabulary.group.start);
       const fork = (number: number) => this.#fork({ numbers: [number], isShared });
       if (this.#mask.some((word) => word !== 0)) {
-        others.push(...[first, ...rest].map(fork));
-        this.#leavePlain(this.#offers(plainQuestion));
+        others.push(...offered.map(fork));
+        this.#step = { ...this.#step, isPlain: true };
       } else {
+        const [first, ...rest] = offered as [number, ...number[]];
         others.push(...rest.map(fork));
         this.#takeSignals({ numbers: [first], isShared });
         this.#readMask();
@@ -233,25 +233,6 @@ export class MatcherPath {
     return path;
   }
 
-  /**
-   * Goes on without the signals that are offered.
-   *
-   * @param isNamed whether what no guard follows can be part of a group
-   */
-  #leavePlain(isNamed: boolean): void {
-    const step = this.#step;
-    if (isNamed) {
-      const before = this.#mask.slice();
-      this.#takeSignals({ numbers: [PLAIN], isShared: true });
-      this.#readMask();
-      if (this.#mask.every((word, index) => word === before[index])) return;
-      // Not all of it can.
-      this.#xgrammar.Rollback(this.#step.ids.length - step.ids.length);
-      this.#readMask();
-    }
-    this.#step = { ...step, isPlain: true };
-  }
-
   #follow(id: number): GuardPoint {
     const { active, tail, quoted } = this.#step.point;
     const point: GuardPoint = { active: null, keyClass: -1, tail, quoted };
@@ -298,7 +279,7 @@ export class MatcherPath {
 
   /** The signals that the grammar offers and that hold here. */
   #offered(): number[] {
-    const numbers: number[] = [];
+    const numbers = this.#offers(this.#context.vocabulary.group.plainQuestion) ? [PLAIN] : [];
     for (let index = 0; index < SIGNAL_LIMIT / 32; index++) {
       for (let word = this.#signals[index]!; word !== 0; word &= word - 1) {
         const number = 32 * index + (31 - Math.clz32(word & -word));
@@ -372,13 +353,16 @@ export class MatcherPath {
     }
   }
 
-  /** Whether anything but a signal may come behind a token. */
+  /** Whether anything but the signal of a guard may come behind a token. */
   #leadsOn(id: number): boolean {
     const { module, vocabulary } = this.#context;
     if (!this.#xgrammar.AcceptToken(id, false)) return false;
     const vector = this.#xgrammar.GetNextTokenBitmask(vocabulary.size);
-    const words = module.vecIntToView(vector).subarray(0, vocabulary.words);
-    const leadsOn = words.some((word) => word !== 0);
+    const view = module.vecIntToView(vector);
+    const { plainQuestion } = vocabulary.group;
+    const leadsOn =
+      view.subarray(0, vocabulary.words).some((word) => word !== 0) ||
+      ((view[plainQuestion >> 5]! >>> (plainQuestion & 31)) & 1) === 1;
     vector.delete();
     this.#xgrammar.Rollback(1);
     return leadsOn;

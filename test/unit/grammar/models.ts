@@ -87,6 +87,29 @@ export async function reads(model: TestModel, source: string, text: string): Pro
   }
 }
 
+/**
+ * Whether this text comes about when a model that wants to write it takes the longest token that may come, again and again:
+ * no token that may come may lead away from what may still come without it.
+ */
+export async function readsGreedily(model: TestModel, source: string, text: string): Promise<boolean> {
+  const bytes = latin1(new TextEncoder().encode(text));
+  const matcher = (await model.engine.compile(source)).matcher();
+  try {
+    for (let at = 0; at < bytes.length; ) {
+      let length = Math.min(24, bytes.length - at);
+      for (; length > 0; length--) {
+        const id = model.engine.vocabulary.find(bytes.slice(at, at + length));
+        if (id !== undefined && matcher.accept(id)) break;
+      }
+      if (length === 0) return false;
+      at += length;
+    }
+    return matcher.accept(model.eosTokenId) && matcher.isTerminated;
+  } finally {
+    matcher.dispose();
+  }
+}
+
 interface Piece {
   id: number;
   length: number;

@@ -50,7 +50,7 @@ export class Alternatives {
     if (schema === false) return [];
     let expanded = this.#expanded.get(schema);
     if (!expanded) {
-      expanded = this.#expandOnce(schema, open);
+      expanded = this.#document.within(schema, () => this.#expandOnce(schema, open));
       this.#expanded.set(schema, expanded);
     }
     return expanded;

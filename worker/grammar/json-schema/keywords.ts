@@ -38,6 +38,10 @@ export function patternProblem(source: string): string | null {
   return pattern(source, { id: 0, keywords: {}, path: '' }) === null ? searchProblem(source) : null;
 }
 
+/** Formats that nobody knows say nothing of other values, nor of texts whose pattern says it. */
+const admitsText = (type: unknown) =>
+  type === undefined || (Array.isArray(type) ? type : [type]).includes('string');
+
 const CHECKS: Readonly<Record<string, Check>> = {
   type: (value) => {
     const types = Array.isArray(value) ? value : [value];
@@ -76,10 +80,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
   minLength: count,
   maxLength: count,
   pattern,
-  format: (value) =>
+  format: (value, { keywords }) =>
     typeof value !== 'string'
       ? 'must be a string'
-      : isKnownFormat(value)
+      : isKnownFormat(value) || typeof keywords.pattern === 'string' || !admitsText(keywords.type)
         ? null
         : `is ${JSON.stringify(value.slice(0, 100))}, which nothing can hold here: leave it out, or say what it means with "pattern"`,
   minItems: count,

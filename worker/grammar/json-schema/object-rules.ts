@@ -46,6 +46,7 @@ export function objectExpression(
   const required = properties.filter(({ isRequired }) => isRequired);
   const bounds = { min: shape.min <= required.length ? 0 : shape.min, max: Math.min(shape.max, most) };
   if (bounds.min > bounds.max || required.length > shape.max) return null;
+  if (others.length > 0) reportCount(rules, shape, nodes, required.length);
   const isPlain = others.every(({ language }) => language.length === 0);
   const body =
     isPlain || (declared.length === 0 && others.length === 1)
@@ -53,6 +54,20 @@ export function objectExpression(
       : new ClassedObject(rules, notation, properties, others, bounds).body();
   if (body === null) return null;
   return { expression: `${notation.open} ${body}`, needs: required.map(({ value }) => value) };
+}
+
+/** Keys that are not declared may come twice, and count once: with more than one of them the number is checked afterwards. */
+export function reportCount(
+  rules: ValueRules,
+  { min }: ObjectShape,
+  nodes: Conjunction,
+  required: number,
+): void {
+  if (min <= required + 1) return;
+  for (const { keywords, path } of nodes) {
+    const keyword = 'minProperties';
+    if (keyword in keywords) rules.report({ keyword, path: pathTo(path, keyword) });
+  }
 }
 
 /** Where it stands that a value must have this key. */

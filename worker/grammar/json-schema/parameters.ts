@@ -9,7 +9,7 @@ import { arrayExpression } from './array-rules.ts';
 import { chosenKeys } from './chosen-keys.ts';
 import { jsonNotation } from './notation.ts';
 import { ANY_INTEGER, ANY_NUMBER } from './numbers.ts';
-import { keyFits, requirementOf } from './object-rules.ts';
+import { keyFits, reportCount, requirementOf } from './object-rules.ts';
 import { ANY_KEY, freeKey, type Key, ParameterKeys } from './parameter-keys.ts';
 import type { ParameterStyle } from './parameter-style.ts';
 import { ParameterTexts } from './parameter-texts.ts';
@@ -150,6 +150,7 @@ class ParameterWriter {
       const node = nodes.find(({ keywords }) => 'minProperties' in keywords);
       if (hasOthers && node) this.unwritten = pathTo(node.path, 'minProperties');
     }
+    if (other !== null) reportCount(this.#rules, shape, nodes, required);
     return sequence(this.#grammar, {
       members,
       other,
@@ -252,13 +253,16 @@ class ParameterWriter {
     if (shape && (shape.others.some((other) => other.schemas !== null) || shape.names?.length !== 0))
       return null;
     const kind = isBeside ? 'filled' : 'any';
-    const key = `${kind} ${type} ${nodes.map(({ id }) => id).join()} ${this.#numberOf(schema)}`;
+    const sharing = this.#grammar.isShared ? ' shared' : '';
+    const key = `${kind} ${type} ${nodes.map(({ id }) => id).join()} ${this.#numberOf(schema)}${sharing}`;
     const known = this.#held.get(key);
     if (known !== undefined) return { type, isBeside, held: known };
     const name = this.#grammar.reserve('elements');
     this.#held.set(key, name);
     const filled = shape && isBeside ? { ...shape, min: Math.max(1, shape.min) } : shape;
-    const body = filled ? this.object(filled, schema, nodes, true) : this.#items(nodes, schema, isBeside);
+    const body = document.within(nodes[0]!, () =>
+      filled ? this.object(filled, schema, nodes, true) : this.#items(nodes, schema, isBeside),
+    );
     // As JSON it is known whether values have an end.
     if (body === null || this.#rules.rule(nodes) === null) this.#held.set(key, null);
     else this.#grammar.define(name, body);

@@ -37,6 +37,8 @@ const LARGEST = 200_000;
 
 /** A whole schema with its references. */
 export class SchemaDocument {
+  /** Schemas within each other that are being followed. */
+  #depth = 0;
   readonly root: Schema;
   readonly #path: string;
   readonly #value: unknown;
@@ -85,6 +87,27 @@ export class SchemaDocument {
         this.#path,
         'schema_too_large',
       );
+    }
+  }
+
+  /**
+   * Runs what goes from a schema into those that it names, which may come back here.
+   *
+   * @throws BadRequestError where references lead deeper than can be followed
+   */
+  within<Made>(node: SchemaNode, make: () => Made): Made {
+    if (this.#depth >= DEEPEST) {
+      throw schemaError(
+        `References lead more than ${DEEPEST} schemas deep here: let fewer schemas stand within each other.`,
+        node.path,
+        'schema_too_deep',
+      );
+    }
+    this.#depth++;
+    try {
+      return make();
+    } finally {
+      this.#depth--;
     }
   }
 

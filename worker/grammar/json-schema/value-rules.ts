@@ -119,7 +119,7 @@ export class ValueRules {
     this.#names.set(key, reserved);
     this.#open.add(key);
     this.unfit = null;
-    const branches = this.#branches(nodes);
+    const branches = this.document.within(nodes[0]!, () => this.#branches(nodes));
     this.#open.delete(key);
     if (branches.length === 0) {
       // Of several alternatives each has its own reason.

@@ -45,8 +45,10 @@ const ESCAPED = '%[0-9A-Fa-f]{2}';
 const PATH = `(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|${ESCAPED})`;
 const AUTHORITY = `(?:(?:[A-Za-z0-9._~!$&'()*+,;=:-]|${ESCAPED})*@)?${PART}(?:\\.${PART})*(?::\\d{1,5})?`;
 const TAIL = `(?:\\?(?:${PATH}|[/?])*)?(?:#(?:${PATH}|[/?])*)?`;
-const URI = `[A-Za-z][A-Za-z0-9+.-]*:(?://${AUTHORITY}(?:/${PATH}*)*|/?${PATH}+(?:/${PATH}*)*)${TAIL}`;
-const REFERENCE = `(?://${AUTHORITY}(?:/${PATH}*)*|(?:/?(?:[A-Za-z0-9._~!$&'()*+,;=@-]|${ESCAPED})+(?:/${PATH}*)*)?)${TAIL}`;
+/** Without a host, as in `file:///tmp`, there is a path. */
+const PLACE = `//(?:${AUTHORITY}(?:/${PATH}*)*|(?:/${PATH}*)+)`;
+const URI = `[A-Za-z][A-Za-z0-9+.-]*:(?:${PLACE}|/?${PATH}+(?:/${PATH}*)*)${TAIL}`;
+const REFERENCE = `(?:${PLACE}|(?:/?(?:[A-Za-z0-9._~!$&'()*+,;=@-]|${ESCAPED})+(?:/${PATH}*)*)?)${TAIL}`;
 const LITERAL = `(?:[!#$&-;=?-\\[\\]_a-z~\\u00a0-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\uffef\\u{10000}-\\u{10ffff}]|${ESCAPED})`;
 const VARIABLE_CHARACTER = `(?:[A-Za-z0-9_]|${ESCAPED})`;
 const VARIABLE = `${VARIABLE_CHARACTER}(?:\\.?${VARIABLE_CHARACTER})*(?::[1-9]\\d{0,3}|\\*)?`;

@@ -488,9 +488,17 @@ export const CASES: SchemaCase[] = [
   {
     keyword: 'format',
     schema: { type: 'string', format: 'uri' },
-    accept: ['https://example.org/a?b=c#d', 'mailto:a@b.c'],
+    accept: ['https://example.org/a?b=c#d', 'mailto:a@b.c', 'file:///tmp/x', 'postgresql:///db?a=b'],
     reject: ['example', '//example.org', 'http://a b'],
   },
+  // As Zod writes them: what the format means is told by the pattern, or is none of a text.
+  {
+    keyword: 'format',
+    schema: { type: 'string', format: 'lowercase', pattern: '^[^A-Z]*$' },
+    accept: ['abc', ''],
+    reject: ['aBc', 1],
+  },
+  { keyword: 'format', schema: { type: 'integer', format: 'timestamp' }, accept: [1], reject: ['1', 1.5] },
   {
     keyword: 'format',
     schema: { type: 'string', format: 'uri-reference' },
@@ -767,6 +775,8 @@ export const CASES: SchemaCase[] = [
       { a: 1, b: 2, c: 3 },
     ],
     reject: [{}, { a: 1 }],
+    // A key that comes twice counts once.
+    checkedAfter: ['minProperties'],
   },
   {
     keyword: 'maxProperties',

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EbnfGrammar } from '../../../../worker/grammar/ebnf.ts';
 import { jsonRule } from '../../../../worker/grammar/json-schema/index.ts';
-import { reads, type TestModel, testModel } from '../models.ts';
+import { reads, readsGreedily, type TestModel, testModel } from '../models.ts';
 
 const ajv = new Ajv2020({ strict: false });
 
@@ -26,8 +26,14 @@ describe('with the vocabulary of qwen3', () => {
   const model = testModel('qwen3');
   const accepted = async (schema: unknown, texts: readonly string[]) => {
     const source = sourceOf(model, schema);
-    const readings = await Promise.all(texts.map((text) => reads(model, source, text)));
-    return texts.filter((_, index) => readings[index]!.isAccepted);
+    const readings = await Promise.all(
+      texts.map(async (text) => [
+        (await reads(model, source, text)).isAccepted,
+        await readsGreedily(model, source, text),
+      ]),
+    );
+    for (const [bytewise, greedily] of readings) expect(greedily).toBe(bytewise);
+    return texts.filter((_, index) => readings[index]![0]);
   };
 
   it('keeps many branches of which each bounds a shared key in its own way', async () => {
@@ -39,6 +45,26 @@ describe('with the vocabulary of qwen3', () => {
     const right = some.flatMap((index) => [text(3, index), text(20 + index, index)]);
     const wrong = some.map((index) => text(21 + index, index));
     expect(await accepted(schema, [...right, ...wrong, text(3, 20)])).toEqual(right);
+  });
+
+  it('keeps all branches where a token could go on into a text', async () => {
+    const paths = {
+      anyOf: [
+        closed({ a: { const: '/root' }, x: { type: 'integer' } }),
+        closed({ a: upTo(50), y: { type: 'integer' } }),
+        closed({ a: { type: 'string' }, z: { type: 'integer' } }),
+      ],
+    };
+    const right = ['x', 'y', 'z'].map((key) => `{"a": "/root", "${key}": 1}`);
+    expect(await accepted(paths, [...right, '{"a": "/rooty", "x": 1}'])).toEqual(right);
+    const open = {
+      anyOf: [
+        closed({ a: { type: 'object' } }),
+        { ...closed({ a: { type: 'boolean' } }), patternProperties: { '^x-': { type: 'string' } } },
+      ],
+    };
+    const fit = ['{"a": true}', '{"a": {}}', '{"a": true, "x-y": "/"}'];
+    expect(await accepted(open, [...fit, '{"a": {}, "x-y": "/"}'])).toEqual(fit);
   });
 
   it('keeps branches within branches', async () => {
@@ -130,6 +156,10 @@ describe('with the vocabulary of tiny', () => {
         for (const list of values) {
           const { isAccepted } = await reads(model, source, JSON.stringify(list));
           expect([list, isAccepted]).toEqual([list, isValid(list)]);
+          expect([list, await readsGreedily(model, source, JSON.stringify(list))]).toEqual([
+            list,
+            isAccepted,
+          ]);
           if (isAccepted) right++;
         }
       }),
