@@ -1,6 +1,6 @@
-import { Template } from '@huggingface/jinja';
 import { BadRequestError, ModelLoadError } from '../../src/errors.ts';
 import { continuedText, type GivenPrompt, type PromptJob, type TemplateMessage } from '../../src/protocol.ts';
+import { BoundedTemplate, TemplateLimitError } from './bounded-template.ts';
 import { formMessages, type MessageForm, messageForm } from './messages.ts';
 import { type TurnHeader, turnHeader, type WrittenOutputs } from './outputs.ts';
 import { SpellingMarks } from './spellings.ts';
@@ -30,9 +30,9 @@ export class ChatTemplate {
   /** The source of the default template. */
   readonly source: string;
   readonly #tokenizer: PromptTokenizer;
-  readonly #default: Template;
+  readonly #default: BoundedTemplate;
   /** Some models have a second template for requests with tools. */
-  readonly #withTools: Template;
+  readonly #withTools: BoundedTemplate;
   readonly #forms: { standard: MessageForm; withTools: MessageForm };
   readonly #specialTokens: Record<string, string> = {};
   readonly #written: WrittenOutputs | null;
@@ -108,6 +108,12 @@ export class ChatTemplate {
     try {
       rendered = template.render(variables);
     } catch (cause) {
+      if (cause instanceof TemplateLimitError) {
+        throw new BadRequestError(
+          `The model's chat template takes too much: ${cause.message}. Send a shorter conversation; where that is short already, chat_template.jinja or tokenizer_config.json of the model is at fault.`,
+          { param: 'messages', code: 'chat_template_limit', cause },
+        );
+      }
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new BadRequestError(`The model's chat template refuses this conversation: ${reason}`, {
         param: 'messages',
@@ -174,9 +180,9 @@ function withMarks(message: TemplateMessage, marks: SpellingMarks): TemplateMess
   return marked;
 }
 
-function parse(source: string): Template {
+function parse(source: string): BoundedTemplate {
   try {
-    return new Template(source);
+    return new BoundedTemplate(source);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new ModelLoadError(`The model's chat template can't be parsed: ${reason}`, {

@@ -50,6 +50,11 @@ describe('protocol buffers', () => {
     expect(() => fieldsOf(message.subarray(0, 3))).toThrow(/ends within a field/);
     expect(() => fieldsOf(Uint8Array.of(0x08, 0x80))).toThrow(/ends within a number/);
     expect(() => fieldsOf(Uint8Array.of(0x0b))).toThrow(/wire type 3/);
+    // A length of -11, which leads back to its own beginning.
+    const back = Uint8Array.of(0x0a, 0xf5, ...Array<number>(8).fill(0xff), 0x01);
+    expect(() => fieldsOf(back)).toThrow(/negative length/);
+    const endless = new Uint8Array(1000).fill(0x80);
+    expect(() => fieldsOf(endless)).toThrow(/more than 64 bits/);
   });
 });
 

@@ -29,6 +29,8 @@ export function fieldsOf(message: Uint8Array): Field[] {
       const byte = message[at++];
       if (byte === undefined) throw new Error('A protocol buffer ends within a number.');
       value |= BigInt(byte & 0x7f) << shift;
+      // Ten groups of seven bits hold 64.
+      if (shift > 63n) throw new Error('A protocol buffer has a number of more than 64 bits.');
       if (byte < 0x80) return Number(BigInt.asIntN(64, value));
     }
   };
@@ -47,6 +49,8 @@ export function fieldsOf(message: Uint8Array): Field[] {
         break;
       case 2: {
         const length = varint();
+        // It would lead back to bytes that were read, again and again.
+        if (length < 0) throw new Error('A protocol buffer has a field of a negative length.');
         content = message.subarray(at, at + length);
         at += length;
         break;
