@@ -228,7 +228,11 @@ class CallsReader {
       }
       from = at;
     }
-    segments.push(text.slice(at));
+    const rest = text.slice(at);
+    // A separator that no call follows is as good as none.
+    const mark = separator.trim();
+    const isSeparator = blockStart === '' && mark !== '' && isBlank(rest.replaceAll(mark, ''));
+    segments.push(calls.length > 0 && isSeparator ? '' : rest);
     return { segments, calls };
   }
 
