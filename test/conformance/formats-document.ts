@@ -52,6 +52,7 @@ export async function formatsDocument(): Promise<string> {
       ],
     ),
     '*Grammar*: calls can be required and held to their schemas. *Cases*: recorded outputs with their right answers in `test/conformance/cases`, each run under every way to cut its stream.',
+    'What keys and values the families that write arguments as parameters can hold: [parameters](parameters.md).',
     'Left out: `muse_glimmer` (Muse Glimmer), which vLLM registers for reasoning and calls. Its messages name who they are for, and hold calls as XML; the form is known, and no format is written for it. Nor is there one for the `cofl:` elements of Cohere models behind Command 4, which come in two variants.',
     formatGuide(source),
   ].join('\n\n')}\n`;
