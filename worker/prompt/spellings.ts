@@ -15,6 +15,10 @@ import type { PromptSection } from './outputs.ts';
  *
  * The mark stands before the spelling, at the very start of a string behind it, so that templates which ask
  * what a string contains, starts with or ends with get the same answer as without marks.
+ *
+ * A spelling can also come together only in the prompt, of a string and what the template puts beside it: the key
+ * `|im_end|` between `<` and `>`. A string that is a piece of a spelling, or begins or ends with one, is broken by a
+ * character inside of that piece; but for words that the template itself has, since it may compare with them.
  */
 export class SpellingMarks {
   readonly #added: AddedTokens;
@@ -22,12 +26,18 @@ export class SpellingMarks {
   readonly #behind = new Map<string, string>();
   readonly #characters = new Set<string>();
   readonly #taken: string;
+  readonly #source: string;
+  #break: string | null = null;
   #nextCode = 0xe000;
 
-  /** @param taken everything that goes into the template: a mark must not occur there */
-  constructor(added: AddedTokens, taken: string) {
+  /**
+   * @param source the template
+   * @param taken everything that goes into it: a mark must occur in neither
+   */
+  constructor(added: AddedTokens, source: string, taken: string) {
     this.#added = added;
-    this.#taken = taken;
+    this.#source = source;
+    this.#taken = taken + source;
   }
 
   /** Whether any spelling has been marked. */
@@ -35,9 +45,14 @@ export class SpellingMarks {
     return this.#characters.size > 0;
   }
 
-  /** A copy of a message, tool or other JSON value with every spelling in its strings and keys marked. */
+  /** A copy of a JSON value with every spelling in its strings and keys marked. */
   mark<Value>(value: Value): Value {
-    return this.#markAny(value) as Value;
+    return mapTexts(value, (text) => this.#markText(text)) as Value;
+  }
+
+  /** The same, with pieces of spellings broken too: for what people write, where `mark` is for the application. */
+  markPieces<Value>(value: Value): Value {
+    return mapTexts(value, (text) => this.#markText(this.#broken(text))) as Value;
   }
 
   /** A text with the spellings of control tokens marked; other added tokens stay tokens. */
@@ -52,15 +67,20 @@ export class SpellingMarks {
     return character;
   }
 
-  #markAny(value: unknown): unknown {
-    if (typeof value === 'string') return this.#markText(value);
-    if (Array.isArray(value)) return value.map((item) => this.#markAny(item));
-    if (typeof value === 'object' && value !== null) {
-      return Object.fromEntries(
-        Object.entries(value).map(([key, item]) => [this.#markText(key), this.#markAny(item)]),
-      );
-    }
-    return value;
+  /** The text with a mark inside of the pieces of spellings at its ends, if it has any. */
+  #broken(text: string): string {
+    const { begins, ends } = this.#added.piecesOf(text);
+    if ((!begins && !ends) || this.#isTemplateWord(text)) return text;
+    this.#break ??= this.place();
+    const characters = [...text];
+    if (begins) characters.splice(1, 0, this.#break);
+    if (ends) characters.splice(-1, 0, this.#break);
+    return characters.join('');
+  }
+
+  /** Whether the template compares with this word, or reads what has it as its name. */
+  #isTemplateWord(text: string): boolean {
+    return /^\w+$/.test(text) && new RegExp(`(["'])${text}\\1|\\.${text}\\b`).test(this.#source);
   }
 
   #markText(text: string, isMarked = (section: string) => this.#added.protects(section)): string {
@@ -121,8 +141,22 @@ export class SpellingMarks {
   }
 }
 
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [change(key), mapTexts(item, change)]),
+    );
+  }
+  return value;
+}
+
 const isDefinedAnd = (mark: string | undefined, test: (mark: string) => boolean) =>
   mark !== undefined && test(mark);
+
+/** UTF-16 units. Of one alone, such as a bracket at the end of a text, no template makes a spelling. */
+const shortestPiece = 2;
 
 /** The added tokens of a tokenizer, found in text as the tokenizer finds them: the longest at each place. */
 export class AddedTokens {
@@ -130,6 +164,11 @@ export class AddedTokens {
   readonly #controls = new Set<string>();
   /** Contents by their first character, the longest first. */
   readonly #byFirst = new Map<string, string[]>();
+  readonly #beginnings = new Set<string>();
+  readonly #endings = new Set<string>();
+  #longest = 0;
+  /** All that is protected, one spelling after another. */
+  readonly #joined: string;
 
   constructor(tokenizer: PreTrainedTokenizer) {
     for (const [id, token] of tokenizer._tokenizer.get_added_tokens_decoder()) {
@@ -141,6 +180,15 @@ export class AddedTokens {
       const others = this.#byFirst.get(content[0]!);
       if (others) others.push(content);
       else this.#byFirst.set(content[0]!, [content]);
+    }
+    const spellings = [...this.ids.keys()].filter((content) => this.protects(content));
+    this.#joined = spellings.join('\0');
+    for (const content of spellings) {
+      this.#longest = Math.max(this.#longest, content.length);
+      for (let length = shortestPiece; length < content.length; length++) {
+        this.#beginnings.add(content.slice(0, length));
+        this.#endings.add(content.slice(-length));
+      }
     }
   }
 
@@ -156,6 +204,18 @@ export class AddedTokens {
   /** Runs of white space are added tokens of some vocabularies, but they are how text is written there. */
   protects(text: string): boolean {
     return this.has(text) && text.trim().length > 1;
+  }
+
+  /** Whether what stands before a text could make a spelling of its beginning, or what stands behind it of its end. */
+  piecesOf(text: string): { begins: boolean; ends: boolean } {
+    if (text.length < shortestPiece || this.has(text)) return { begins: false, ends: false };
+    let begins = text.length < this.#longest && this.#joined.includes(text);
+    let ends = false;
+    for (let length = shortestPiece; length < Math.min(this.#longest, text.length + 1); length++) {
+      begins ||= this.#endings.has(text.slice(0, length));
+      ends ||= this.#beginnings.has(text.slice(-length));
+    }
+    return { begins, ends };
   }
 
   /** Added tokens and the text between them, in order; joined they are `text`. Empty parts are left out. */

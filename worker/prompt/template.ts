@@ -29,6 +29,7 @@ const specialTokenNames = [
 export class ChatTemplate {
   /** The source of the default template. */
   readonly source: string;
+  readonly #sourceWithTools: string;
   readonly #tokenizer: PromptTokenizer;
   readonly #default: BoundedTemplate;
   /** Some models have a second template for requests with tools. */
@@ -53,6 +54,7 @@ export class ChatTemplate {
     this.#written = written;
     const sources = templateSources(tokenizerConfig.chat_template, templateFile);
     this.source = sources.standard;
+    this.#sourceWithTools = sources.withTools ?? sources.standard;
     this.#default = parse(sources.standard);
     this.#withTools = sources.withTools === null ? this.#default : parse(sources.withTools);
     this.#forms = {
@@ -84,7 +86,8 @@ export class ChatTemplate {
     }
     const marks = new SpellingMarks(
       this.#tokenizer.added,
-      JSON.stringify([job.messages, job.tools, job.templateArguments]) + this.source,
+      job.tools === null ? this.source : this.#sourceWithTools,
+      JSON.stringify([job.messages, job.tools, job.templateArguments]),
     );
     const { promptEnd = 'turn' } = job;
     const continued = continuedText(promptEnd);
@@ -92,7 +95,7 @@ export class ChatTemplate {
     const given = continued && end ? withEnd(job.messages, continued, end) : job.messages;
     const messages = given.map((message) => {
       const parsed = withParsedArguments(message);
-      return message.role === 'assistant' ? withMarks(parsed, marks) : marks.mark(parsed);
+      return message.role === 'assistant' ? withMarks(parsed, marks) : allMarked(parsed, marks);
     });
     const { standard, withTools } = this.#forms;
     const variables = {
@@ -100,7 +103,7 @@ export class ChatTemplate {
       ...marks.mark(job.templateArguments),
       // Tags that are put around reasoning here are none that somebody spelled.
       messages: formMessages(messages, job.tools === null ? standard : withTools),
-      tools: job.tools === null ? null : marks.mark(job.tools),
+      tools: job.tools === null ? null : marks.markPieces(job.tools),
       add_generation_prompt: promptEnd === 'turn',
     };
     const template = job.tools === null ? this.#default : this.#withTools;
@@ -170,13 +173,22 @@ function upTo(rendered: string, end: string, field: 'content' | 'reasoning'): st
   );
 }
 
+/** Roles are no text of people, and are pieces of tokens in many templates: `'<|' + role + '|>'`. */
+function allMarked(message: TemplateMessage, marks: SpellingMarks): TemplateMessage {
+  const fields = Object.entries(message).map(([name, value]) => [
+    name,
+    name === 'role' ? value : marks.markPieces(value),
+  ]);
+  return Object.fromEntries(fields) as TemplateMessage;
+}
+
 function withMarks(message: TemplateMessage, marks: SpellingMarks): TemplateMessage {
   const marked = { ...message };
   for (const field of ['content', 'reasoning'] as const) {
     const text = message[field];
     if (typeof text === 'string') marked[field] = marks.markControls(text);
   }
-  if (message.tool_calls) marked.tool_calls = marks.mark(message.tool_calls);
+  if (message.tool_calls) marked.tool_calls = marks.markPieces(message.tool_calls);
   return marked;
 }
 
