@@ -3,6 +3,9 @@ import { ModelLoadError } from '../../src/errors.ts';
 import type { PromptSection, WrittenSection } from './outputs.ts';
 import { AddedTokens } from './spellings.ts';
 
+/** Ids of a vocabulary end below it: tables have a place for each one, and the largest vocabularies have 2^18 tokens. */
+const idLimit = 2 ** 22;
+
 /** A tokenizer of the Hub, with a way to encode text in which some spellings are not tokens. */
 export class PromptTokenizer {
   readonly tokenizer: PreTrainedTokenizer;
@@ -15,6 +18,7 @@ export class PromptTokenizer {
    */
   constructor(tokenizerJson: object, tokenizerConfig: object) {
     try {
+      checkIds(tokenizerJson);
       this.tokenizer = new PreTrainedTokenizer(tokenizerJson, tokenizerConfig);
       this.added = new AddedTokens(this.tokenizer);
     } catch (cause) {
@@ -96,4 +100,28 @@ export class PromptTokenizer {
       return id;
     });
   }
+}
+
+/** Throws an error for a token whose id is none. What is no list of tokens at all, the tokenizer refuses itself. */
+function checkIds(tokenizerJson: { model?: { vocab?: unknown } | null; added_tokens?: unknown }): void {
+  const check = (id: unknown, content: unknown) => {
+    if (
+      typeof content === 'string' &&
+      Number.isInteger(id) &&
+      (id as number) >= 0 &&
+      (id as number) < idLimit
+    )
+      return;
+    throw new Error(
+      `the token ${JSON.stringify(content)} has the id ${JSON.stringify(id)}, not an integer from 0 to ${idLimit - 1}`,
+    );
+  };
+  const vocabulary = tokenizerJson.model?.vocab;
+  if (typeof vocabulary === 'object' && vocabulary !== null && !Array.isArray(vocabulary)) {
+    for (const [content, id] of Object.entries(vocabulary)) check(id, content);
+  }
+  const added = tokenizerJson.added_tokens;
+  if (!Array.isArray(added)) return;
+  for (const token of added as ({ id?: unknown; content?: unknown } | null)[])
+    check(token?.id, token?.content);
 }
