@@ -25,6 +25,13 @@ import type { SchemaView } from './schema.ts';
 
 /** More held text than this is no call, whatever it says. */
 const HOLD_LIMIT = 65536;
+/**
+ * Holds that may reach the limit at first, and again with each {@link HOLD_LIMIT} of the stream. Their text is read
+ * twice; where openers stand close together, each of them could have it read again.
+ */
+const HOLDS_AT_LIMIT = 4;
+/** Holds that may be open, one inside of the text of another, when the stream ends. */
+const HOLDS_AT_END = 32;
 /** More text than this where a name or a header should be is none. */
 const NAME_LIMIT = 256;
 
@@ -70,6 +77,10 @@ export class Machine {
 
   readonly #input = new Input();
   #hold: Hold | null = null;
+  /** Holds that reached the limit. */
+  #overruns = 0;
+  /** Up to this position in the stream no further hold begins: its openers are text. */
+  #unheldUntil = 0;
   #isEnded = false;
   #owned: Owners = { reasoning: 0, content: 0, call: 0, markup: 0 };
 
@@ -182,11 +193,14 @@ export class Machine {
 
   finish(end: EndOfStream): ParserEvent[] {
     this.#isEnded = end !== 'stop';
+    let atEnd = 0;
     do {
       while (this.#step(true));
       if (!this.#hold) break;
-      if (end === 'stop') this.#release();
-      else if (!this.#reader?.begin?.()) this.#dropHold(this.#hold);
+      if (end === 'stop') {
+        if (++atEnd >= HOLDS_AT_END) this.#unheldUntil = this.#input.end;
+        this.#release();
+      } else if (!this.#reader?.begin?.()) this.#dropHold(this.#hold);
     } while (end === 'stop');
     if (end === 'stop' && this.#state.text === 'name') this.#salvage();
     if (!this.#calls.isOpen && this.#reader) {
@@ -231,7 +245,7 @@ export class Machine {
       if (hasRead || limit === end) return hasRead;
     }
     if (limit < end) {
-      this.#release();
+      this.#overrun(this.#hold!);
       return true;
     }
     if (!mark || this.#mustWait(mark.terminal, mark.end - this.#input.base, isFinal)) return false;
@@ -413,6 +427,7 @@ export class Machine {
     const transition = this.#transition(terminal, end);
     if (!transition) return false;
     const { to, hold, do: actions = [], writes } = transition;
+    if (hold && !this.#hold && this.#input.position < this.#unheldUntil) return false;
     const length = end - this.#input.at;
     if (hold && this.#hold && to === this.#stateName && this.#isBlank()) {
       this.#owned.markup += length;
@@ -697,6 +712,14 @@ export class Machine {
     this.#stateName = name;
     this.#state = this.#options.states[name]!;
     this.#matcher = this.#matcherOf(name);
+  }
+
+  /** What is held has become too long for a call. */
+  #overrun({ start }: Hold): void {
+    this.#overruns++;
+    const most = HOLDS_AT_LIMIT * (1 + Math.floor(start / HOLD_LIMIT));
+    if (this.#overruns > most) this.#unheldUntil = start + HOLD_LIMIT;
+    this.#release();
   }
 
   /** What was held is text: goes back to the opener, which is text too, and reads on behind it. */
