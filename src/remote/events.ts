@@ -9,6 +9,9 @@ export interface StreamLimits {
   idleTimeout: number;
 }
 
+/** UTF-16 units of one event: tens of times what an answer with a long document in one piece takes. */
+const eventLimit = 2 ** 24;
+
 /** How long a server may take to close a response behind `[DONE]`. */
 const closingMilliseconds = 1000;
 
@@ -27,6 +30,7 @@ export async function* readEvents(
   const decoder = new TextDecoder();
   const waiting: (EventSourceMessage | Failure)[] = [];
   const parser = createParser({
+    maxBufferSize: eventLimit,
     onEvent: (event) => waiting.push(event),
     onError: (error) => {
       const failure = strayFailure(error);
@@ -100,7 +104,11 @@ function eventOf({ event: name, data }: EventSourceMessage): Record<string, unkn
  * An error outside of the events: older servers of llama.cpp write a line `error: {…}`, others JSON by itself. Any other
  * line that is no field of an event says nothing.
  */
-function strayFailure({ field, value, line }: ParseError): Failure | null {
+function strayFailure({ type, field, value, line }: ParseError): Failure | null {
+  if (type === 'max-buffer-size-exceeded') {
+    const message = `The server sent an event of more than ${eventLimit} characters.`;
+    return new Failure(new RemoteServerError(message, { code: 'invalid_chunk' }), false);
+  }
   if (field === 'error') return toldFailure({ error: parsed(value ?? '') ?? value });
   const told = parsed(line ?? '');
   return tellsError(told) ? toldFailure(told) : null;

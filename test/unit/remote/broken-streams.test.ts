@@ -100,6 +100,25 @@ describe('an event', () => {
     expect(server.posts).toHaveLength(1);
   });
 
+  test.each([
+    ['in one line', 'data: ', 'x'.repeat(2 ** 20)],
+    ['in many lines', '', `data: ${'x'.repeat(2 ** 20)}\n`],
+    ['in a name without an end', '', 'x'.repeat(2 ** 20)],
+  ])('without an end, %s, is an error', async (_, start, piece) => {
+    const { engine } = await serve(async (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(`data: ${JSON.stringify(role())}\n\n${start}`);
+      while (!response.destroyed) {
+        await new Promise<void>((resolve) => {
+          response.write(piece, () => resolve());
+        });
+      }
+    });
+    const error = await errorOf(engine.chat.completions.create({ messages }));
+    expect(error).toMatchObject({ name: 'RemoteServerError', code: 'invalid_chunk' });
+    expect(String(error)).toContain('more than 16777216 characters');
+  });
+
   test('may come in pieces, with comments, other line ends and any spacing', async () => {
     const text = JSON.stringify(content('Yés'));
     const bytes = Buffer.from(
