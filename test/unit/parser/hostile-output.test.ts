@@ -56,6 +56,14 @@ describe('an output', () => {
     expect((message.content ?? '').length).toBeGreaterThan(count);
   });
 
+  it.each([
+    ['hermes', '<tool_call>', 20_000],
+    ['llama3_json', '{"a":\n', 20_000],
+  ])('of %s, all of it %j, is the same however it is cut', async (name, piece, count) => {
+    const text = piece.repeat(count);
+    expect((await choiceOf(name, [text])).message).toEqual((await choiceOf(name, inPieces(text))).message);
+  });
+
   it('that was endless is read on behind it', async () => {
     const call = '\n<tool_call>\n{"name":"f","arguments":{"a":1}}\n</tool_call>';
     const { message } = await choiceOf('hermes', [...times(20_000, '<tool_call>'), 'x'.repeat(70_000), call]);
