@@ -2,7 +2,6 @@ import { computed, signal } from '@preact/signals';
 import { createEngine, type Engine, type EngineState } from '../../src/index.ts';
 import { messageOf } from '../conversation/run-answer.ts';
 import type { Settings } from '../settings.ts';
-import { TransferSpeed } from './transfer-speed.ts';
 
 export type ModelStatus =
   /** `total` 0: nobody knows how much there is to come. Bytes, and bytes a second. */
@@ -35,28 +34,18 @@ export class ModelSession {
     const before = this.engine.value;
     this.settings.value = settings;
     this.#show(abort, starting('Starting…'));
-    const speed = new TransferSpeed();
     try {
       await before?.close();
       const engine = await createEngine({
         device: settings.device,
         ...(settings.model !== null && { model: settings.model }),
         signal: abort.signal,
-        onProgress: ({ phase, file, received = 0, overall: { loaded, total } }) => {
+        onProgress: ({ phase, overall: { loaded, total, bytesPerSecond: speed } }) => {
           if (phase === 'session' || phase === 'warmup') {
             return this.#show(abort, starting('Starting the model'));
           }
-          if (file !== null) speed.add(file, received, performance.now());
           const label = 'Loading the model';
-          const { bytesPerSecond } = speed;
-          this.#show(abort, {
-            state: 'loading',
-            label,
-            loaded,
-            total,
-            speed: bytesPerSecond,
-            canPause: true,
-          });
+          this.#show(abort, { state: 'loading', label, loaded, total, speed, canPause: true });
         },
       });
       const show = () => this.#show(abort, { state: 'ready', engine, report: engine.state });

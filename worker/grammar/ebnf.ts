@@ -212,13 +212,13 @@ export class EbnfGrammar {
    */
   get plain(): string {
     if (!this.#isShared) return '';
-    const group = `${quote(GROUP_START)} ${this.#signals} ${quote(PLAIN)} ${this.#signals} ${quote(GROUP_END)}`;
-    return this.rule('plain', `${quote(PLAIN_QUESTION)} | ${group}`);
+    return this.rule('plain', `${quote(PLAIN_QUESTION)} | ${this.#groupWith(quote(PLAIN))}`);
   }
 
-  /** Any signals of a group. */
-  get #signals(): string {
-    return this.rule('signals', `(${quote(SIGNAL)} ([0-9] [0-9] [0-9] | ${quote(PLAIN.slice(1))}))*`);
+  /** Groups that hold a signal. */
+  #groupWith(signal: string): string {
+    const any = this.rule('signals', `(${quote(SIGNAL)} ([0-9] [0-9] [0-9] | ${quote(PLAIN.slice(1))}))*`);
+    return `${quote(GROUP_START)} ${any} ${signal} ${any} ${quote(GROUP_END)}`;
   }
 
   /** The expression of the signal by which the guard is called. */
@@ -237,9 +237,7 @@ export class EbnfGrammar {
       this.#guardNumbers.set(key, number);
     }
     const signal = quote(signalText(number));
-    if (!this.#isShared) return signal;
-    const group = `${quote(GROUP_START)} ${this.#signals} ${signal} ${this.#signals} ${quote(GROUP_END)}`;
-    return this.rule('guard', `${signal} | ${group}`);
+    return this.#isShared ? this.rule('guard', `${signal} | ${this.#groupWith(signal)}`) : signal;
   }
 
   /** The literal of what ends a text only to ask whether a signal could be taken behind it. */

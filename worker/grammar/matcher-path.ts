@@ -182,9 +182,9 @@ export class MatcherPath {
         if (!joint) above.push(own);
         continue;
       }
+      if (joint) return null;
       const [left, right] = [own.signals[index]!.numbers, others.signals[index]!.numbers];
       const numbers = [...new Set([...left, ...right])].sort((a, b) => a - b);
-      if (joint) return null;
       if (numbers.length === left.length) whole = this;
       else if (numbers.length === right.length) whole = other;
       const signals = own.signals.with(index, { numbers, isShared: true });

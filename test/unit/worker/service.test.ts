@@ -75,6 +75,15 @@ function wrapped(
   return { bench, counts };
 }
 
+/** The sequence with another pass; a spread alone would keep the length that it has now. */
+const withForward = (sequence: Sequence, forward: Sequence['forward']): Sequence => ({
+  ...sequence,
+  get length() {
+    return sequence.length;
+  },
+  forward,
+});
+
 describe('a request', () => {
   it('goes through its states and gives the script, the EOS included', async () => {
     const bench = scriptedBench([{ text: 'one two' }]);
@@ -372,17 +381,11 @@ describe('an answer that is resumed', () => {
     const { bench } = wrapped((backend) => ({
       open: async () => {
         const sequence = await backend.open();
-        return {
-          ...sequence,
-          get length() {
-            return sequence.length;
-          },
-          forward: (ids, rows) => {
-            passes.push(ids.length);
-            if (passes.length === 2) bench.send({ type: 'abort', request: 1 });
-            return sequence.forward(ids, rows);
-          },
-        };
+        return withForward(sequence, (ids, rows) => {
+          passes.push(ids.length);
+          if (passes.length === 2) bench.send({ type: 'abort', request: 1 });
+          return sequence.forward(ids, rows);
+        });
       },
     }));
     bench.generate(1, resumed({ ids: new Array(200).fill(5), cutAt: null }));
@@ -466,17 +469,12 @@ describe('faults', () => {
   it('what gave no numbers is not read on from by later requests, and nor is what was kept beside it', async () => {
     let isWrong = false;
     const { bench, counts } = wrapped((backend) => {
-      const spoilt = (sequence: Sequence): Sequence => ({
-        ...sequence,
-        get length() {
-          return sequence.length;
-        },
-        forward: async (ids, rows) => {
+      const spoilt = (sequence: Sequence) =>
+        withForward(sequence, async (ids, rows) => {
           const logits = await sequence.forward(ids, rows);
           if (!isWrong) return logits;
           return { ...logits, read: async () => new Float32Array(backend.width).fill(Number.NaN) };
-        },
-      });
+        });
       return {
         open: async () => spoilt(await backend.open()),
         copy: async (sequence, length) => spoilt(await backend.copy(sequence, length)),
@@ -499,17 +497,10 @@ describe('faults', () => {
     const { bench } = wrapped((backend) => ({
       open: async () => {
         const sequence = await backend.open();
-        return {
-          ...sequence,
-          get length() {
-            return sequence.length;
-          },
-          close: () => sequence.close(),
-          forward: async (ids, rows) => {
-            const logits = await sequence.forward(ids, rows);
-            return { ...logits, read: async () => new Float32Array(backend.width).fill(Number.NaN) };
-          },
-        };
+        return withForward(sequence, async (ids, rows) => {
+          const logits = await sequence.forward(ids, rows);
+          return { ...logits, read: async () => new Float32Array(backend.width).fill(Number.NaN) };
+        });
       },
     }));
     bench.generate(1);

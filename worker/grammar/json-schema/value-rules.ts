@@ -49,7 +49,6 @@ export interface TypedBranch extends Branch {
   type: Exclude<JsonType, 'string'>;
 }
 
-/** Makes rules of a schema's values. One for each schema and grammar. */
 /** Nothing fits the whole schema. */
 export function unfitError(what: 'value' | 'arguments', { unfit, options: { path } }: ValueRules): Error {
   const inside = unfit === null || unfit === path ? '' : ` Nothing fits ${unfit}, and it is required.`;
@@ -57,6 +56,7 @@ export function unfitError(what: 'value' | 'arguments', { unfit, options: { path
   return schemaError(`${none} this schema.${inside}`, unfit ?? path, 'schema_unsatisfiable');
 }
 
+/** Makes rules of a schema's values. One for each schema and grammar. */
 export class ValueRules {
   readonly grammar: EbnfGrammar;
   readonly document: SchemaDocument;
