@@ -153,5 +153,5 @@ const classEscape = (character: string) =>
   /\w/.test(character) ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** A key that is none of these. */
-export const freeKey = (keys: readonly string[], key = 'anykey'): string =>
+export const freeKey = (keys: readonly string[], key = ANY_KEY): string =>
   keys.includes(key) ? freeKey(keys, `${key}_`) : key;
